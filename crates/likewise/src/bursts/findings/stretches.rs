@@ -331,7 +331,8 @@ impl<'a> Stretches<'a> {
         // Before steps are found, each label is one.
         let is_same = sums.iter().all(|sum| step(sum.label) == sum.label);
         let by_steps = (!is_same).then(|| self.sums(bursts, slowest, &step));
-        let joined = instead(by_steps.as_ref().unwrap_or(&sums), self.all.noise(), n);
+        let is_missing = |of: &Sum| self.is_missing(bursts, of);
+        let joined = instead(by_steps.as_ref().unwrap_or(&sums), self.all.noise(), n, is_missing);
         let mut by_step: BTreeMap<u32, Vec<Sum>> = BTreeMap::new();
         sums.iter().for_each(|sum| by_step.entry(step(sum.label)).or_default().push(*sum));
         let (together, apart): (Vec<_>, Vec<_>) =
@@ -400,6 +401,18 @@ impl<'a> Stretches<'a> {
             sum
         };
         keys.chunk_by(|a, b| a >> 32 == b >> 32).map(of_label).collect()
+    }
+
+    /// Whether each unit has just as many bursts of no phase as it lacks of a step: others have
+    /// these for another reason.
+    fn is_missing(&self, bursts: &[u32], of: &Sum) -> bool {
+        let mut lacks: BTreeMap<u32, f64> = BTreeMap::new();
+        for &burst in bursts {
+            let label = self.all.label(burst);
+            let own = label == self.all.noise() || self.step[label as usize] == of.label;
+            *lacks.entry(self.unit(burst)).or_insert(of.most_count) -= f64::from(u8::from(own));
+        }
+        lacks.into_values().all(|lacks| lacks == 0.0)
     }
 
     fn part(&self, group: &[Sum], unit: u32, n: f64) -> Part {
@@ -544,8 +557,8 @@ impl<'a> Stretches<'a> {
 /// The labels that threads do one instead of the other in a stretch: those that
 /// the slowest thread does more often than the mean thread, and those that it does
 /// less often. Empty if there are not both. Bursts of no phase count too, if they
-/// are just as many as some threads lack of a phase.
-fn instead(sums: &[Sum], noise: u32, n: f64) -> Vec<u32> {
+/// are just as many as some threads lack of a phase, and `is_missing` says that they are theirs.
+fn instead(sums: &[Sum], noise: u32, n: f64, is_missing: impl Fn(&Sum) -> bool) -> Vec<u32> {
     let times_more = |sum: &Sum| sum.own_count - sum.count / n;
     let side = |is_one: &dyn Fn(&Sum) -> bool| {
         sums.iter().filter(|sum| is_one(sum)).map(|sum| sum.label).collect::<Vec<u32>>()
@@ -556,7 +569,8 @@ fn instead(sums: &[Sum], noise: u32, n: f64) -> Vec<u32> {
     // Where just as many bursts are missing as there are of no phase.
     let odd = sums.iter().find(|sum| sum.label == noise).map_or(0.0, |sum| sum.count);
     let missing = |sum: &&Sum| sum.label != noise && odd > 0.0 && n * sum.most_count - sum.count == odd;
-    let lacking = sums.iter().filter(missing).max_by(|a, b| a.time.total_cmp(&b.time));
+    let lacking =
+        sums.iter().filter(missing).filter(|sum| is_missing(sum)).max_by(|a, b| a.time.total_cmp(&b.time));
     if let Some(lacking) = lacking.filter(|sum| joined.is_empty() || joined.contains(&sum.label)) {
         joined.extend([lacking.label, noise]);
     }

@@ -46,3 +46,27 @@ fn a_single_burst_of_no_phase_does_not_hide_what_a_task_does_instead() {
         assert!((finding.share - 0.75 / 12.0).abs() < 0.002, "{odd:?}: {finding:?}");
     }
 }
+
+/// 8 tasks, two phases in each step; task 8 lacks the second. In one step, a burst of the first of
+/// task `odd` is of no phase, and the first is `slow` there on all tasks but task 8.
+fn with_odd(odd: u32) -> Findings {
+    let step = |step: u64| {
+        (1..9).flat_map(move |task| {
+            let phase = if step == 5 && task == odd { 0 } else { 1 };
+            let time = if step == 5 { 4_000 + u64::from(task) } else { 400 };
+            let first = [(task, step * 10_000, time, phase, time as f64, time as f64)];
+            let second = (task != 8).then_some((task, step * 10_000 + time + 10, 100, 2, 100.0, 100.0));
+            first.into_iter().chain(second)
+        })
+    };
+    found(&(0..10).flat_map(step).collect::<Vec<Burst>>(), 100_000)
+}
+
+/// "Tasks 7 and 14-16 take 1.01 ms once" was told, where all 16 did.
+#[test]
+fn a_burst_of_no_phase_stands_for_what_its_own_task_lacks() {
+    for odd in [3, 7] {
+        let found = with_odd(odd);
+        assert!(!found.list.iter().any(|f| matches!(f.kind, FindingKind::OneOff { .. })), "{odd}: {found:?}");
+    }
+}
