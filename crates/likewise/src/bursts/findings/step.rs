@@ -7,6 +7,7 @@ use super::shape::{NOISE, Shape, above_mean, by_chance, cause, noise_of_single, 
 use super::stretches::{Part, Stretches};
 use crate::bursts::rates::instructions_and_cycles;
 use crate::bursts::serial::is_nearly_all;
+use crate::median;
 
 /// One thread computes alone in a step if balance would win at least this share of
 /// what it would win if all others waited for the thread.
@@ -271,7 +272,8 @@ pub(super) fn is_serial(step: &Step<'_>) -> bool {
 }
 
 /// Whether units that compute alone have so much less to do of a phase at other times, in time and
-/// in instructions, which all do: they do no more than the others. So it is where waves run
+/// in instructions, which all do: they do no more than the others (than the middle one of these:
+/// one of them may be slow, or do another phase instead). So it is where waves run
 /// through the units forth and back. In the corner, one wave ends and the next begins in one
 /// burst, and each unit has its turn.
 /// A phase that is `serial` too is none of which all do their part at once.
@@ -298,21 +300,36 @@ pub(super) fn is_done_elsewhere(
             add(of_units.entry((part.unit, all.label(burst))).or_default(), size(burst), -1.0);
         }
     }
-    let mut of_others = vec![[0.0; 2]; all.n_labels()];
-    for &burst in stretches.order() {
-        let (unit, label) = (stretches.unit(burst), all.label(burst));
-        match units.contains(&unit) {
-            true => add(of_units.entry((unit, label)).or_default(), size(burst), 1.0),
-            false => add(&mut of_others[label as usize], size(burst), 1.0),
+    let mut of_others: BTreeMap<u32, Vec<[f64; 2]>> = BTreeMap::new();
+    for &burst in stretches.order().iter().filter(|&&burst| units.contains(&stretches.unit(burst))) {
+        let label = all.label(burst);
+        add(of_units.entry((stretches.unit(burst), label)).or_default(), size(burst), 1.0);
+        if label != all.noise() && !serial.contains(&label) {
+            of_others.entry(label).or_insert_with(|| vec![[0.0; 2]; stretches.n_units()]);
         }
     }
-    let n_others = (stretches.n_units() - units.len()) as f64;
+    for &burst in stretches.order() {
+        let unit = stretches.unit(burst);
+        if let Some(times) = of_others.get_mut(&all.label(burst)).filter(|_| !units.contains(&unit)) {
+            add(&mut times[unit as usize], size(burst), 1.0);
+        }
+    }
+    // Of one that does another phase instead, nothing follows for the others.
+    let middle = |times: &Vec<[f64; 2]>| {
+        let others = || (0..).zip(times).filter(|(unit, _)| !units.contains(unit));
+        [0, 1].map(|which| {
+            let of_others = others().map(|(_, sizes)| sizes[which]);
+            median::upper(&median::sorted(of_others)).unwrap_or(0.0)
+        })
+    };
+    let of_others: BTreeMap<u32, [f64; 2]> =
+        of_others.iter().map(|(&label, times)| (label, middle(times))).collect();
     let is_alike = |a: f64, b: f64| a == b || is_nearly_all(a.min(b), a.max(b));
     units.iter().all(|unit| {
         let Some(&[time, work]) = alone.get(unit) else { return false };
         of_units.range((*unit, 0)..=(*unit, all.noise())).any(|(&(_, label), &[own, own_work])| {
-            let [others, others_work] = of_others[label as usize].map(|sum| sum / n_others);
-            let is_shared = label != all.noise() && !serial.contains(&label) && 2.0 * own >= others;
+            let Some(&[others, others_work]) = of_others.get(&label) else { return false };
+            let is_shared = 2.0 * own >= others;
             is_shared && is_alike(others - own, time) && is_alike(others_work - own_work, work)
         })
     })

@@ -6,11 +6,13 @@ use super::*;
 /// 4 tasks in a row, 10 times a wave of 6 blocks of 100 ns forth and one back. The last task ends
 /// the one and begins the other in one burst, which is a phase of its own; with `more` blocks to
 /// do of its own before.
-fn waves(more: u64) -> Findings {
+/// The blocks of the second task are 104 ns and another phase, if it is `slow`.
+fn waves(more: u64, slow: bool) -> Findings {
     let mut bursts: Vec<Burst> = Vec::new();
     let turn = 8 * 110;
     let length = 2 * turn + 300 + 100 * more;
     let mut add = |task: u64, begin: u64, time: u64, phase: usize| {
+        let (time, phase) = if slow && task == 1 { (time + 4, 3) } else { (time, phase) };
         bursts.push((task as u32 + 1, begin, time, phase, time as f64, time as f64));
     };
     for begin in (0..10).map(|iteration| iteration * length) {
@@ -31,10 +33,12 @@ fn waves(more: u64) -> Findings {
 
 #[test]
 fn where_waves_turn_nothing_is_serial() {
-    let even = waves(0);
-    assert!(!even.list.iter().any(Finding::is_serial), "{even:?}");
+    for slow in [false, true] {
+        let even = waves(0, slow);
+        assert!(!even.list.iter().any(Finding::is_serial), "{slow}: {even:?}");
+    }
     // Who does more than the others at that moment is told.
-    let more = waves(4);
+    let more = waves(4, false);
     let serial = more.list.iter().find(|finding| finding.is_serial());
     assert_eq!(serial.map(tasks), Some(vec![4]), "{more:?}");
 }
