@@ -15,6 +15,9 @@ use crate::table::Nanos;
 /// Of so many parts, one can stand out; and so many can be single.
 pub(super) const FEWEST: usize = 4;
 
+/// A part is a one-off if it costs so many times what the parts of its phase usually do.
+const OUT: f64 = 10.0;
+
 /// Takes out the parts that cost much in one stretch, while the other parts of
 /// their phase cost little. With each comes for how much of its long bursts of no phase no
 /// other computes.
@@ -28,20 +31,19 @@ pub(super) fn one_offs(
     let mut gains: Vec<Vec<f64>> = vec![Vec::new(); stretches.all.n_labels()];
     parts.iter().for_each(|part| gains[part.key as usize].push(part.gain));
     let limits: Vec<f64> = gains.iter_mut().map(|gains| limit(gains, LEAST_SHARE * whole)).collect();
+    let usually = usual_by_burst(stretches, parts);
     // A thread that does so again and again is no one-off, if there are others
     // that it can be compared with.
     let is_long = |part: &Part| part.key == noise && part.removal >= LEAST_SHARE * whole;
     let mut times = vec![0; stretches.n_units()];
     parts.iter().filter(|part| is_long(part)).for_each(|part| times[part.unit as usize] += 1);
     let is_rare = |part: &Part| stretches.n_units() == 1 || times[part.unit as usize] <= FEWEST;
-    // Where there is nothing else to compare a burst with, there are those of its own thread.
-    let bursts = OnceCell::new();
-    let of_phase = |label: u32| &bursts.get_or_init(|| stretches.all.bursts_by_label())[label as usize][..];
-    let is_single = |part: &Part| stretches.n_units() == 1 || gains[part.key as usize].len() < FEWEST;
     let mut found: Vec<(u32, Finding, Nanos)> = Vec::new();
-    parts.retain_mut(|part| {
+    parts.retain(|part| {
         let is_alone = is_long(part) && is_rare(part);
-        let stands_out = part.key != noise && part.gain >= limits[part.key as usize];
+        let stands_out = part.key != noise
+            && part.gain >= limits[part.key as usize]
+            && gain_by_burst(stretches, part) >= OUT * usually[part.key as usize];
         let late = (is_alone || stands_out).then(|| Late::of(stretches, part)).flatten();
         // What the others never do is no step that takes long once.
         let late = late.filter(|late| is_alone || late.others > 0.0);
@@ -58,16 +60,61 @@ pub(super) fn one_offs(
                     found.push((part.stretch, next, Nanos(alone as u64)));
                 }
             }
-        } else if is_single(part)
-            && let Some(stall) = stall(stretches, part, LEAST_SHARE * whole, of_phase)
-        {
-            found.push((part.stretch, stalled(stretches, part, &stall, whole), Nanos::ZERO));
-            // The rest of the step may be uneven for another reason.
-            part.gain = (part.gain - stall.won).max(0.0);
         }
         late.is_none()
     });
-    found.into_iter().map(|(_, finding, alone)| (finding, alone)).collect()
+    let n_parts: Vec<usize> = gains.iter().map(Vec::len).collect();
+    let found = found.into_iter().map(|(_, finding, alone)| (finding, alone));
+    found.chain(stalls(stretches, parts, &n_parts, whole)).collect()
+}
+
+/// The bursts that are too long beside others of their thread, and not by how much their step costs:
+/// in a step that is often uneven, or is in few stretches. `n_parts` are those of each phase. If
+/// more than a tenth of them have such a burst, the phase is just like that.
+fn stalls(
+    stretches: &Stretches<'_>,
+    parts: &mut [Part],
+    n_parts: &[usize],
+    whole: f64,
+) -> Vec<(Finding, Nanos)> {
+    let bursts = OnceCell::new();
+    let of_phase = |label: u32| &bursts.get_or_init(|| stretches.all.bursts_by_label())[label as usize][..];
+    let mut found: Vec<(usize, Stall)> = Vec::new();
+    let mut n_found = vec![0; n_parts.len()];
+    for (place, part) in parts.iter().enumerate() {
+        if let Some(stall) = stall(stretches, part, LEAST_SHARE * whole, of_phase) {
+            n_found[part.key as usize] += 1;
+            found.push((place, stall));
+        }
+    }
+    let is_rare = |key: u32| {
+        let (n, found) = (n_parts[key as usize], n_found[key as usize]);
+        stretches.n_units() == 1 || n < FEWEST || found <= n.div_ceil(10)
+    };
+    found.retain(|(place, _)| is_rare(parts[*place].key));
+    let told = |(place, stall): (usize, Stall)| {
+        let part = &mut parts[place];
+        let finding = stalled(stretches, part, &stall, whole);
+        // The rest of the step may be uneven for another reason.
+        part.without(stall.won, stall.more);
+        (finding, Nanos::ZERO)
+    };
+    found.into_iter().map(told).collect()
+}
+
+/// What a part costs for each burst that its slowest unit has in it. Stretches may be of unlike
+/// lengths: while a pipeline fills, they hold a burst or two, and then one holds all others. It
+/// costs more because there is more in it.
+fn gain_by_burst(stretches: &Stretches<'_>, part: &Part) -> f64 {
+    let own = part.bursts.iter().filter(|&&burst| stretches.unit(burst) == part.unit).count();
+    part.gain / own.max(1) as f64
+}
+
+/// Of each phase, what its parts usually cost for each burst.
+fn usual_by_burst(stretches: &Stretches<'_>, parts: &[Part]) -> Vec<f64> {
+    let mut gains: Vec<Vec<f64>> = vec![Vec::new(); stretches.all.n_labels()];
+    parts.iter().for_each(|part| gains[part.key as usize].push(gain_by_burst(stretches, part)));
+    gains.into_iter().map(|gains| median::upper(&median::sorted(gains)).unwrap_or(0.0)).collect()
 }
 
 /// Whether the same threads take long in two steps that follow one another.
@@ -95,7 +142,7 @@ fn one_after(first: &Finding, second: Finding) -> Finding {
 /// there is no such limit, since the phase is just like that.
 pub(super) fn limit(gains: &mut [f64], least: f64) -> f64 {
     gains.sort_unstable_by(f64::total_cmp);
-    let limit = least.max(median::upper(gains).map_or(0.0, |median| 10.0 * median));
+    let limit = least.max(median::upper(gains).map_or(0.0, |median| OUT * median));
     let over = gains.iter().filter(|&&gain| gain >= limit).count();
     if gains.len() >= FEWEST && over <= gains.len().div_ceil(10) { limit } else { f64::INFINITY }
 }
@@ -165,7 +212,7 @@ fn stalled(stretches: &Stretches<'_>, part: &Part, stall: &Stall, whole: f64) ->
     let all = stretches.all;
     Finding {
         kind: FindingKind::OneOff {
-            bursts: 1,
+            bursts: stall.bursts,
             same: true,
             duration: Nanos(all.duration(part.longest)),
             others: Some(Nanos(stall.others as u64)),
@@ -175,7 +222,7 @@ fn stalled(stretches: &Stretches<'_>, part: &Part, stall: &Stall, whole: f64) ->
         share: stall.won / whole,
         scope: Scope::Run,
         phases: all.phases([stall.label].into_iter()),
-        noise: false,
+        noise: all.label(part.longest) == all.noise(),
         threads: vec![all.name(part.longest)],
         gradient: None,
         from: None,

@@ -22,6 +22,8 @@ pub(super) struct Part {
     /// Time of that unit in it, and the mean of all.
     pub(super) own: f64,
     pub(super) mean: f64,
+    /// Time of that other unit in it that has most of it.
+    pub(super) next: f64,
     /// Time of the unit in bursts of no phase.
     pub(super) own_noise: f64,
     /// How long the unit computes in the stretch, and from begin to end of that.
@@ -31,16 +33,21 @@ pub(super) struct Part {
     /// phase, and which these are; of the noise alone.
     pub(super) removal: f64,
     pub(super) long: Vec<u32>,
+    /// Time of the unit, in ns, and its instructions, that are told as long bursts and no more count.
+    pub(super) told: [f64; 2],
 }
 
 impl Part {
+    /// Takes out by how much bursts of the slowest unit are too long, `more` time and instructions:
+    /// the stretch is then shorter by `won`.
+    pub(super) fn without(&mut self, won: f64, more: [f64; 2]) {
+        self.gain = (self.gain - won + more[0] / self.n).max(0.0);
+        (self.own, self.mean) = (self.own - more[0], self.mean - more[0] / self.n);
+        self.told = more;
+    }
+
     /// Time of all units in it.
     pub(super) fn time(&self) -> f64 {
         self.mean * self.n
-    }
-
-    /// Mean time of the units but the slowest.
-    pub(super) fn others(&self) -> f64 {
-        (self.time() - self.own).max(0.0) / (self.n - 1.0).max(1.0)
     }
 }

@@ -25,7 +25,8 @@ const REPEATED: usize = 4;
 pub(super) enum Shape {
     /// These are apart from the others, and at most half.
     Late(Vec<u32>),
-    /// These take less, and are fewer than half: who is late is nearly all.
+    /// These take less, and are fewer than half: who is late is nearly all. They are most of why
+    /// the slowest is above the mean.
     Early(Vec<u32>),
     /// No gap parts them.
     Gradient,
@@ -39,7 +40,8 @@ const TOGETHER: f64 = 0.5;
 
 /// The smaller side of the gap of ln(time over the group's mean), if there is
 /// one. Where some have no time, all others may be above the gap, however much they
-/// differ; then it is sought again among these.
+/// differ; then it is sought again among these. So it is where few take less, and the slowest is
+/// further above the others than these are above the mean of all.
 pub(super) fn shape(stretches: &Stretches<'_>, times: &[f64]) -> Shape {
     let means = means(stretches, times);
     let mean = |unit: usize| means[stretches.group_of(unit as u32)];
@@ -58,22 +60,53 @@ pub(super) fn shape(stretches: &Stretches<'_>, times: &[f64]) -> Shape {
         Some(Gap { low, high }) if high.len() <= low.len() => {
             together(&heights, high).map_or_else(no_gap, |late| Shape::Late(side(&late)))
         }
-        Some(Gap { low, .. }) => Shape::Early(side(&low)),
+        Some(Gap { low, high }) => {
+            let value = |places: &[usize]| -> Vec<f64> {
+                places.iter().map(|&place| times[units[place]] / mean(units[place])).collect()
+            };
+            let all: Vec<usize> = (0..units.len()).collect();
+            match above(&value(&high), mean_of(&value(&all))) {
+                [slowest, by_few] if slowest <= by_few => Shape::Early(side(&low)),
+                _ => among(&heights, &high).map_or(Shape::Other, |late| Shape::Late(side(&late))),
+            }
+        }
         None => no_gap(),
     }
+}
+
+/// By how much the greatest of some times is above their mean, and that above the mean of all.
+fn above(times: &[f64], of_all: f64) -> [f64; 2] {
+    let mean = mean_of(times);
+    [times.iter().copied().fold(0.0, f64::max) - mean, mean - of_all]
+}
+
+fn mean_of(times: &[f64]) -> f64 {
+    times.iter().sum::<f64>() / times.len().max(1) as f64
+}
+
+/// Of some of the units, by place, those that take longest together, and are at most half of all.
+fn among(heights: &[f64], places: &[usize]) -> Option<Vec<usize>> {
+    let longest = above_gap(heights, places)?;
+    (2 * longest.len() <= heights.len()).then(|| together(heights, longest)).flatten()
 }
 
 /// Of units that take longest, by place, those that do so together; `None` where no gap parts
 /// them from the rest.
 fn together(heights: &[f64], mut longest: Vec<usize>) -> Option<Vec<usize>> {
     loop {
-        let own: Vec<f64> = longest.iter().map(|&place| heights[place]).collect();
-        let most = own.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        if own.iter().all(|height| *height >= most + TOGETHER.ln()) {
+        let own = || longest.iter().map(|&place| heights[place]);
+        let most = own().fold(f64::NEG_INFINITY, f64::max);
+        if own().all(|height| height >= most + TOGETHER.ln()) {
             return Some(longest);
         }
-        longest = gap(&own)?.high.into_iter().map(|place| longest[place]).collect();
+        longest = above_gap(heights, &longest)?;
     }
+}
+
+/// Those of some units, by place, that are above the widest gap among them.
+fn above_gap(heights: &[f64], places: &[usize]) -> Option<Vec<usize>> {
+    let own: Vec<f64> = places.iter().map(|&place| heights[place]).collect();
+    Some(gap(&own)?.high.into_iter().map(|place| places[place]).collect())
 }
 
 /// How far above the mean the last of `n` units is by chance, as a share of the

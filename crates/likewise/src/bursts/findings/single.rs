@@ -1,21 +1,29 @@
 //! Long bursts that are compared with others of the same thread, where no other thread does the
 //! step, or too few stretches have it.
 
+use std::collections::BTreeMap;
+
 use super::finding::LEAST_APART;
 use super::one_offs::{FEWEST, in_place_of, limit};
 use super::shape::NOISE;
 use super::step::VAGUE;
 use super::stretches::{Part, Stretches};
 use crate::bursts::rates::instructions_and_cycles;
+use crate::bursts::serial::is_nearly_all;
 use crate::median;
+use crate::table::{BurstTable, Values};
 
-/// A burst that takes far longer than its thread usually does.
+/// Bursts that take far longer than their thread usually does.
 pub(super) struct Stall {
     pub(super) label: u32,
+    /// How many they are.
+    pub(super) bursts: u64,
     /// How long others take: the thread itself, if it is the only one.
     pub(super) others: f64,
     /// By how much the stretch would be shorter.
     pub(super) won: f64,
+    /// How much longer they take in all, and how many more instructions they have.
+    pub(super) more: [f64; 2],
 }
 
 /// Leaves long bursts of no phase out of a run of one thread if they are as long as those of a
@@ -43,9 +51,14 @@ pub(super) fn leave_usual(stretches: &Stretches<'_>, parts: &mut [Part]) {
     }
 }
 
-/// Whether the longest burst of the slowest unit takes `least` more than its thread usually does
-/// for the same instructions: far more than its bursts of the phase usually differ, and hardly
-/// any of them so.
+/// Whether the longest burst of the slowest unit takes `least` more than its thread usually does:
+/// far more than its bursts of the phase usually differ, and hardly any of them so. A burst of no
+/// phase is compared with those of the phase in whose place it stands. `of_phase` has the bursts of
+/// a phase.
+///
+/// Where the thread is the only one, or has too few bursts of the phase and is compared with the
+/// others of the step, it must have the same instructions: with more, it does something else. The
+/// others must then take less than a tenth of it, or the step is uneven.
 pub(super) fn stall<'b>(
     stretches: &Stretches<'_>,
     part: &Part,
@@ -53,31 +66,99 @@ pub(super) fn stall<'b>(
     of_phase: impl FnOnce(u32) -> &'b [u32],
 ) -> Option<Stall> {
     let all = stretches.all;
-    let label = all.label(part.longest);
+    let is_only = stretches.n_units() == 1;
     let duration = all.duration(part.longest) as f64;
-    if label == all.noise() || duration < least {
+    if part.most.min(duration) < least {
         return None;
     }
-    let counters = &all.table.counters;
-    let instructions = &counters[instructions_and_cycles(counters)[0]?].values;
-    let thread = all.thread(part.longest);
-    let is_own = |burst: &u32| all.thread(*burst) == thread;
-    let own: Vec<u32> = of_phase(label).iter().copied().filter(is_own).collect();
-    let of_own = |of: &dyn Fn(u32) -> f64| median::upper(&median::sorted(own.iter().map(|&burst| of(burst))));
-    let work = instructions.get(part.longest as usize) / of_own(&|b| instructions.get(b as usize))?;
-    let usual = of_own(&|burst| all.duration(burst) as f64)?;
-    let mut apart: Vec<f64> = own.iter().map(|&burst| (all.duration(burst) as f64 - usual).abs()).collect();
-    // A count that is unknown is not the same.
-    let is_same_work = work.ln().abs() <= LEAST_APART;
-    if !is_same_work || duration - usual < limit(&mut apart, least) {
+    let ahead = if is_only { f64::INFINITY } else { ahead(stretches, part) };
+    let label = all.label(part.longest);
+    let (label, others) = if is_only { (label, 0.0) } else { in_place_of(stretches, part)? };
+    if ahead < least || label == all.noise() {
         return None;
     }
-    let (won, others) = if stretches.n_units() == 1 {
-        (duration - usual, usual)
-    } else {
-        ((duration - usual).min(ahead(stretches, part)), in_place_of(stretches, part)?.1)
-    };
-    (won >= least).then_some(Stall { label, others, won })
+    let is_own = |&burst: &u32| all.thread(burst) == all.thread(part.longest);
+    let mut usually: Vec<u32> = of_phase(label).iter().copied().filter(is_own).collect();
+    let is_beside = usually.len() < FEWEST && !is_only;
+    if is_beside {
+        let is_other = |&burst: &u32| stretches.unit(burst) != part.unit && all.label(burst) == label;
+        usually = part.bursts.iter().copied().filter(is_other).collect();
+    }
+    let usual = Usual::of(stretches, &usually, least)?;
+    let more = usual.longer(part.longest)?;
+    if is_only || is_beside {
+        usual.same_work(part.longest)?;
+    }
+    // A thread that is always slow takes longer than the others here too.
+    if is_beside && !is_nearly_all(more, duration) {
+        return None;
+    }
+    if is_only {
+        return Some(Stall { label, bursts: 1, others: usual.time, won: more, more: [more, 0.0] });
+    }
+    let is_like = |burst: &u32| [label, all.noise()].contains(&all.label(*burst));
+    let mut by_unit: BTreeMap<u32, (u64, [f64; 2])> = BTreeMap::new();
+    for burst in part.bursts.iter().copied().filter(is_like) {
+        let Some(longer) = usual.longer(burst) else { continue };
+        let (bursts, [time, work]) = by_unit.entry(stretches.unit(burst)).or_default();
+        (*bursts, *time, *work) = (*bursts + 1, *time + longer, *work + usual.more_work(burst));
+    }
+    let (mut bursts, mut told) = by_unit.remove(&part.unit)?;
+    // One that is most of it is told alone.
+    if more >= 0.5 * told[0] {
+        (bursts, told) = (1, [more, usual.more_work(part.longest)]);
+    }
+    let next = by_unit.into_values().map(|(_, [time, _])| time).fold(0.0, f64::max);
+    let won = (told[0] - next).min(ahead);
+    (won >= least).then_some(Stall { label, bursts, others, won, more: told })
+}
+
+/// What bursts of a phase usually are, and from what on one is longer.
+struct Usual<'a> {
+    table: &'a BurstTable,
+    instructions: Option<&'a Values>,
+    time: f64,
+    work: f64,
+    limit: f64,
+}
+
+impl<'a> Usual<'a> {
+    fn of(stretches: &Stretches<'a>, bursts: &[u32], least: f64) -> Option<Self> {
+        let table = stretches.all.table;
+        let instructions = instructions_and_cycles(&table.counters)[0];
+        let instructions = instructions.map(|counter| &table.counters[counter].values);
+        let middle = |of: &dyn Fn(usize) -> f64| {
+            median::upper(&median::sorted(bursts.iter().map(|&burst| of(burst as usize))))
+        };
+        let time = |burst: usize| table.duration[burst].0 as f64;
+        let usual = middle(&time)?;
+        let mut apart: Vec<f64> = bursts.iter().map(|&burst| (time(burst as usize) - usual).abs()).collect();
+        let work = instructions.and_then(|values| middle(&|burst| values.get(burst)));
+        let limit = limit(&mut apart, least);
+        Some(Self { table, instructions, time: usual, work: work.unwrap_or(f64::NAN), limit })
+    }
+
+    /// How much longer than usual a burst takes, if it is far more than they differ.
+    fn longer(&self, burst: u32) -> Option<f64> {
+        let more = self.table.duration[burst as usize].0 as f64 - self.time;
+        (more >= self.limit).then_some(more)
+    }
+
+    fn instructions(&self, burst: u32) -> f64 {
+        self.instructions.map_or(f64::NAN, |values| values.get(burst as usize))
+    }
+
+    /// Nothing, if a burst has not as many instructions as usual. A count that is unknown is not
+    /// the same.
+    fn same_work(&self, burst: u32) -> Option<()> {
+        ((self.instructions(burst) / self.work).ln().abs() <= LEAST_APART).then_some(())
+    }
+
+    /// How many more instructions than usual a burst has; 0 where that is not known.
+    fn more_work(&self, burst: u32) -> f64 {
+        let more = self.instructions(burst) - self.work;
+        if more.is_finite() { more } else { 0.0 }
+    }
 }
 
 /// By how much the slowest unit of a stretch computes longer than the next.

@@ -7,6 +7,7 @@ use super::shape::{NOISE, Shape, above_mean, by_chance, cause, noise_of_single, 
 use super::stretches::{Part, Stretches};
 use crate::bursts::rates::instructions_and_cycles;
 use crate::bursts::serial::is_nearly_all;
+use crate::median;
 
 /// One thread computes alone in a step if balance would win at least this share of
 /// what it would win if all others waited for the thread.
@@ -21,6 +22,10 @@ const STEADY: f64 = 0.5;
 /// least this share of the stretch; otherwise something else decides how long the
 /// stretch takes.
 const DECIDES: f64 = 0.5;
+
+/// Units that take less of a step take part in it all the same if in the whole stretches they
+/// take less by no more than this share of it.
+const MADE_UP: f64 = 0.5;
 
 /// Where a wave runs through the units, one in so many of them, or one, come or go from one
 /// stretch to the next: in a square of 4 × 4 it is a diagonal.
@@ -69,6 +74,11 @@ impl<'a> Step<'a> {
             times[unit] += stretches.all.duration(burst) as f64;
             instructions[unit] += counter.map_or(f64::NAN, |values| values.get(burst as usize));
         }
+        for part in &parts {
+            let [time, work] = part.told;
+            times[part.unit as usize] -= time;
+            instructions[part.unit as usize] -= work;
+        }
         let (gain, mean) = parts.iter().fold((0.0, 0.0), |sum, part| (sum.0 + part.gain, sum.1 + part.mean));
         Self { parts, gain, mean, times, instructions, taken: Taken::Whole, noise: None }
     }
@@ -76,6 +86,17 @@ impl<'a> Step<'a> {
     /// Some of its parts, taken alike.
     pub(super) fn only(&self, stretches: &Stretches<'_>, parts: Vec<&'a Part>) -> Self {
         Self { taken: self.taken, noise: self.noise, ..Self::of(stretches, parts) }
+    }
+
+    /// Whether those units have at most twice as many bursts of it as the others of their groups, and
+    /// at least half as many: with as many instructions in far fewer or far more bursts, they do
+    /// something else.
+    pub(super) fn is_as_often(&self, stretches: &Stretches<'_>, units: &[u32]) -> bool {
+        let mut counts = vec![0.0; stretches.n_units()];
+        for &burst in self.parts.iter().flat_map(|part| &part.bursts) {
+            counts[stretches.unit(burst) as usize] += 1.0;
+        }
+        (0.5..=2.0).contains(&ratio(stretches, &counts, units))
     }
 
     /// How much longer the units take for the same instructions.
@@ -126,6 +147,31 @@ impl<'a> Step<'a> {
 
     pub(super) fn costly(&self) -> impl Iterator<Item = &Part> {
         self.parts.iter().copied().filter(|part| part.gain > 0.0)
+    }
+
+    /// Whether those that take less of it do so much more else in the same stretches that they take
+    /// part by half of what they lack, or more: then it is not they that the others have to wait for.
+    pub(super) fn is_made_up(&self, stretches: &Stretches<'_>) -> bool {
+        let Shape::Early(units) = shape(stretches, &self.times) else { return false };
+        let mut at: Vec<u32> = self.costly().map(|part| part.stretch).collect();
+        at.sort_unstable();
+        at.dedup();
+        let (mut whole, mut own) = (vec![0.0; stretches.n_units()], vec![0.0; stretches.n_units()]);
+        for &burst in at.iter().flat_map(|&stretch| stretches.of_stretch(stretch)) {
+            whole[stretches.unit(burst) as usize] += stretches.all.duration(burst) as f64;
+        }
+        for &burst in self.costly().flat_map(|part| &part.bursts) {
+            own[stretches.unit(burst) as usize] += stretches.all.duration(burst) as f64;
+        }
+        let less = |times: &[f64]| {
+            let [of_units, of_others] = [true, false].map(|is_one| {
+                let times = (0..).zip(times).filter(|(unit, _)| units.contains(unit) == is_one);
+                let times: Vec<f64> = times.map(|(_, time)| *time).collect();
+                times.iter().sum::<f64>() / times.len().max(1) as f64
+            });
+            of_others - of_units
+        };
+        less(&whole) < MADE_UP * less(&own)
     }
 
     /// Whether it is done often enough that being slow in it is a trait of a unit.
@@ -251,21 +297,23 @@ fn by_length(
     (is_wave && own > 0.0).then(|| [part.gain.min(part.own - even).max(0.0), even])
 }
 
-/// Whether one unit computes alone in a step: the others have hardly any time in
+/// Whether one unit computes alone in a step: no other has more than hardly any time in
 /// it, and they wait. (Of two units that take turns, each is alone for a while,
-/// but neither waits.)
+/// but neither waits.) Few of many may compute at once: then the mean of the others is small,
+/// but none of these is alone.
 ///
 /// It does not matter that others may still run at that moment: they finish the
 /// step before it, and then wait too.
 pub(super) fn is_serial(step: &Step<'_>) -> bool {
-    let [own, others, waited] = step.costly().fold([0.0; 3], |sum, part| {
-        [sum[0] + part.own, sum[1] + part.others(), sum[2] + part.own * (1.0 - 1.0 / part.n)]
+    let [own, next, waited] = step.costly().fold([0.0; 3], |sum, part| {
+        [sum[0] + part.own, sum[1] + part.next, sum[2] + part.own * (1.0 - 1.0 / part.n)]
     });
-    is_nearly_all(own - others, own) && step.gain >= WAITED * waited
+    is_nearly_all(own - next, own) && step.gain >= WAITED * waited
 }
 
 /// Whether units that compute alone have so much less to do of a phase at other times, in time and
-/// in instructions, which all do: they do no more than the others. So it is where waves run
+/// in instructions, which all do: they do no more than the others (than the middle one of these:
+/// one of them may be slow, or do another phase instead). So it is where waves run
 /// through the units forth and back. In the corner, one wave ends and the next begins in one
 /// burst, and each unit has its turn.
 /// A phase that is `serial` too is none of which all do their part at once.
@@ -292,21 +340,36 @@ pub(super) fn is_done_elsewhere(
             add(of_units.entry((part.unit, all.label(burst))).or_default(), size(burst), -1.0);
         }
     }
-    let mut of_others = vec![[0.0; 2]; all.n_labels()];
-    for &burst in stretches.order() {
-        let (unit, label) = (stretches.unit(burst), all.label(burst));
-        match units.contains(&unit) {
-            true => add(of_units.entry((unit, label)).or_default(), size(burst), 1.0),
-            false => add(&mut of_others[label as usize], size(burst), 1.0),
+    let mut of_others: BTreeMap<u32, Vec<[f64; 2]>> = BTreeMap::new();
+    for &burst in stretches.order().iter().filter(|&&burst| units.contains(&stretches.unit(burst))) {
+        let label = all.label(burst);
+        add(of_units.entry((stretches.unit(burst), label)).or_default(), size(burst), 1.0);
+        if label != all.noise() && !serial.contains(&label) {
+            of_others.entry(label).or_insert_with(|| vec![[0.0; 2]; stretches.n_units()]);
         }
     }
-    let n_others = (stretches.n_units() - units.len()) as f64;
+    for &burst in stretches.order() {
+        let unit = stretches.unit(burst);
+        if let Some(times) = of_others.get_mut(&all.label(burst)).filter(|_| !units.contains(&unit)) {
+            add(&mut times[unit as usize], size(burst), 1.0);
+        }
+    }
+    // Of one that does another phase instead, nothing follows for the others.
+    let middle = |times: &Vec<[f64; 2]>| {
+        let others = || (0..).zip(times).filter(|(unit, _)| !units.contains(unit));
+        [0, 1].map(|which| {
+            let of_others = others().map(|(_, sizes)| sizes[which]);
+            median::upper(&median::sorted(of_others)).unwrap_or(0.0)
+        })
+    };
+    let of_others: BTreeMap<u32, [f64; 2]> =
+        of_others.iter().map(|(&label, times)| (label, middle(times))).collect();
     let is_alike = |a: f64, b: f64| a == b || is_nearly_all(a.min(b), a.max(b));
     units.iter().all(|unit| {
         let Some(&[time, work]) = alone.get(unit) else { return false };
         of_units.range((*unit, 0)..=(*unit, all.noise())).any(|(&(_, label), &[own, own_work])| {
-            let [others, others_work] = of_others[label as usize].map(|sum| sum / n_others);
-            let is_shared = label != all.noise() && !serial.contains(&label) && 2.0 * own >= others;
+            let Some(&[others, others_work]) = of_others.get(&label) else { return false };
+            let is_shared = 2.0 * own >= others;
             is_shared && is_alike(others - own, time) && is_alike(others_work - own_work, work)
         })
     })

@@ -141,8 +141,8 @@ impl<'a> Stretches<'a> {
     /// of them. A phase that only some threads do is joined with the phase that
     /// others do instead, if that holds for at least half of its time. What is
     /// done instead is what has the same instructions, or else what the costs of a
-    /// stretch pair it with; if nothing is, it is what others begin next to it and
-    /// its own threads hardly do.
+    /// stretch pair it with for most of its time; if nothing is, it is what others begin next to
+    /// it and its own threads hardly do.
     fn find_steps(&mut self) {
         let n = self.all.n_labels();
         let counts = self.counts(&self.order);
@@ -168,15 +168,15 @@ impl<'a> Stretches<'a> {
         }
         let (mut step, work) = (self.step.clone(), OnceCell::new());
         for label in (0..n).filter(|&label| is_of_some(label)) {
-            if let Some(same) = self.same_work(label as u32, &counts, &work) {
-                instead[label] = BTreeMap::from([(same, total[label])]);
-            } else if instead[label].is_empty() {
-                instead[label] = self.others_begin(label as u32, &counts);
-            }
-            let most = instead[label].iter().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0)));
-            let Some((&key, _)) = most.filter(|(_, time)| **time >= 0.5 * total[label]) else {
-                continue;
+            // What holds for at least half of its time.
+            let most = |by: &BTreeMap<u32, f64>| {
+                let most = by.iter().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0)));
+                most.filter(|(_, time)| **time >= 0.5 * total[label]).map(|(&key, _)| key)
             };
+            let key = (self.same_work(label as u32, &counts, &work))
+                .or_else(|| most(&instead[label]))
+                .or_else(|| most(&self.others_begin(label as u32, &counts)));
+            let Some(key) = key else { continue };
             let (a, b) = (step[label], step[key as usize]);
             step.iter_mut().filter(|step| **step == a.max(b)).for_each(|step| *step = a.min(b));
         }
@@ -252,7 +252,7 @@ impl<'a> Stretches<'a> {
     }
 
     /// Deals the bursts of a stretch out to its parts.
-    fn give_bursts(&self, Room { places, .. }: &mut Room, parts: &mut [Part]) {
+    fn give_bursts(&self, Room { times, places }: &mut Room, parts: &mut [Part]) {
         let Some(stretch) = parts.first().map(|part| part.stretch) else { return };
         for (place, part) in parts.iter().enumerate() {
             part.labels.iter().for_each(|&label| places[label as usize] = place);
@@ -261,7 +261,15 @@ impl<'a> Stretches<'a> {
         for &burst in self.of_stretch(stretch) {
             dealt[places[self.all.label(burst) as usize]].push(burst);
         }
-        parts.iter_mut().zip(dealt).for_each(|(part, bursts)| part.bursts = bursts.into());
+        for (part, bursts) in parts.iter_mut().zip(dealt) {
+            for &burst in bursts.iter().filter(|&&burst| self.unit(burst) != part.unit) {
+                let time = &mut times[self.unit(burst) as usize];
+                *time += self.all.duration(burst) as f64;
+                part.next = part.next.max(*time);
+            }
+            bursts.iter().for_each(|&burst| times[self.unit(burst) as usize] = 0.0);
+            part.bursts = bursts.into();
+        }
     }
 
     /// Gives bursts of no phase a phase, where there are several groups (tasks,
@@ -323,7 +331,8 @@ impl<'a> Stretches<'a> {
         // Before steps are found, each label is one.
         let is_same = sums.iter().all(|sum| step(sum.label) == sum.label);
         let by_steps = (!is_same).then(|| self.sums(bursts, slowest, &step));
-        let joined = instead(by_steps.as_ref().unwrap_or(&sums), self.all.noise(), n);
+        let is_missing = |of: &Sum| self.is_missing(bursts, of);
+        let joined = instead(by_steps.as_ref().unwrap_or(&sums), self.all.noise(), n, is_missing);
         let mut by_step: BTreeMap<u32, Vec<Sum>> = BTreeMap::new();
         sums.iter().for_each(|sum| by_step.entry(step(sum.label)).or_default().push(*sum));
         let (together, apart): (Vec<_>, Vec<_>) =
@@ -394,6 +403,18 @@ impl<'a> Stretches<'a> {
         keys.chunk_by(|a, b| a >> 32 == b >> 32).map(of_label).collect()
     }
 
+    /// Whether each unit has just as many bursts of no phase as it lacks of a step: others have
+    /// these for another reason.
+    fn is_missing(&self, bursts: &[u32], of: &Sum) -> bool {
+        let mut lacks: BTreeMap<u32, f64> = BTreeMap::new();
+        for &burst in bursts {
+            let label = self.all.label(burst);
+            let own = label == self.all.noise() || self.step[label as usize] == of.label;
+            *lacks.entry(self.unit(burst)).or_insert(of.most_count) -= f64::from(u8::from(own));
+        }
+        lacks.into_values().all(|lacks| lacks == 0.0)
+    }
+
     fn part(&self, group: &[Sum], unit: u32, n: f64) -> Part {
         let by_time = |sum: &&Sum| (sum.label != self.all.noise(), sum.time);
         let order = |a: &&Sum, b: &&Sum| {
@@ -414,11 +435,13 @@ impl<'a> Stretches<'a> {
             gain: 0.0,
             own: group.iter().map(|sum| sum.own).sum(),
             mean: group.iter().map(|sum| sum.time).sum::<f64>() / n,
+            next: 0.0,
             own_noise: group.iter().filter(|sum| sum.label == self.all.noise()).map(|sum| sum.own).sum(),
             most: 0.0,
             wall: 0.0,
             removal: 0.0,
             long: Vec::new(),
+            told: [0.0; 2],
         }
     }
 
@@ -534,8 +557,8 @@ impl<'a> Stretches<'a> {
 /// The labels that threads do one instead of the other in a stretch: those that
 /// the slowest thread does more often than the mean thread, and those that it does
 /// less often. Empty if there are not both. Bursts of no phase count too, if they
-/// are just as many as some threads lack of a phase.
-fn instead(sums: &[Sum], noise: u32, n: f64) -> Vec<u32> {
+/// are just as many as some threads lack of a phase, and `is_missing` says that they are theirs.
+fn instead(sums: &[Sum], noise: u32, n: f64, is_missing: impl Fn(&Sum) -> bool) -> Vec<u32> {
     let times_more = |sum: &Sum| sum.own_count - sum.count / n;
     let side = |is_one: &dyn Fn(&Sum) -> bool| {
         sums.iter().filter(|sum| is_one(sum)).map(|sum| sum.label).collect::<Vec<u32>>()
@@ -546,7 +569,8 @@ fn instead(sums: &[Sum], noise: u32, n: f64) -> Vec<u32> {
     // Where just as many bursts are missing as there are of no phase.
     let odd = sums.iter().find(|sum| sum.label == noise).map_or(0.0, |sum| sum.count);
     let missing = |sum: &&Sum| sum.label != noise && odd > 0.0 && n * sum.most_count - sum.count == odd;
-    let lacking = sums.iter().filter(missing).max_by(|a, b| a.time.total_cmp(&b.time));
+    let lacking =
+        sums.iter().filter(missing).filter(|sum| is_missing(sum)).max_by(|a, b| a.time.total_cmp(&b.time));
     if let Some(lacking) = lacking.filter(|sum| joined.is_empty() || joined.contains(&sum.label)) {
         joined.extend([lacking.label, noise]);
     }

@@ -82,3 +82,36 @@ fn time_before_the_others_begin_is_told() {
     let in_none = found(&[&after_steps(|_| 300)[..], &[(2, 10_000, 900, 0, 9.0, 9.0)]].concat(), 12_000);
     assert_eq!(in_none.list[0].before, Nanos::ZERO);
 }
+
+/// 32 tasks, 4 steps: all compute for 500 ns, then some, in a phase of their own, for 5,000.
+fn written_by(writers: &[u32], apart: u64) -> Finding {
+    let step = |step: u64| {
+        let even = (1..33).map(move |task| (task, step * 20_000, 500, 1, 500.0, 500.0));
+        let writes = writers.iter().zip(0..).map(move |(&task, place)| {
+            let time = 5_000 + (u64::from(task) + step) % 3;
+            (task, step * 20_000 + 600 + apart * place, time, 2, 5e3, time as f64)
+        });
+        even.chain(writes)
+    };
+    let found = found(&(0..4).flat_map(step).collect::<Vec<Burst>>(), 80_000);
+    let [finding] = &found.list[..] else { panic!("{found:?}") };
+    finding.clone()
+}
+
+/// Aggregators of a checkpoint: "tasks 1 and 25 compute, one at a time" was told of four at once.
+#[test]
+fn few_of_many_that_compute_at_once_are_not_serial() {
+    for writers in [&[1, 9][..], &[1, 9, 17], &[1, 9, 17, 25]] {
+        let finding = written_by(writers, 0);
+        let FindingKind::Imbalance { steady: true, times: None, .. } = finding.kind else {
+            panic!("{finding:?}")
+        };
+        assert_eq!((tasks(&finding), numbers(&finding)), (writers.to_vec(), vec![2]));
+        let share = 4.0 * 5_001.0 * (1.0 - writers.len() as f64 / 32.0) / 80_000.0;
+        assert!((finding.share - share).abs() < 1e-3, "{finding:?}");
+    }
+    assert!(written_by(&[9], 0).is_serial());
+    // One after the other, they are.
+    let turns = written_by(&[1, 9, 17], 5_100);
+    assert!(turns.is_serial() && tasks(&turns) == [1, 9, 17], "{turns:?}");
+}

@@ -6,11 +6,13 @@ use super::*;
 /// 4 tasks in a row, 10 times a wave of 6 blocks of 100 ns forth and one back. The last task ends
 /// the one and begins the other in one burst, which is a phase of its own; with `more` blocks to
 /// do of its own before.
-fn waves(more: u64) -> Findings {
+/// The blocks of the second task are 104 ns and another phase, if it is `slow`.
+fn waves(more: u64, slow: bool) -> Findings {
     let mut bursts: Vec<Burst> = Vec::new();
     let turn = 8 * 110;
     let length = 2 * turn + 300 + 100 * more;
     let mut add = |task: u64, begin: u64, time: u64, phase: usize| {
+        let (time, phase) = if slow && task == 1 { (time + 4, 3) } else { (time, phase) };
         bursts.push((task as u32 + 1, begin, time, phase, time as f64, time as f64));
     };
     for begin in (0..10).map(|iteration| iteration * length) {
@@ -31,10 +33,12 @@ fn waves(more: u64) -> Findings {
 
 #[test]
 fn where_waves_turn_nothing_is_serial() {
-    let even = waves(0);
-    assert!(!even.list.iter().any(Finding::is_serial), "{even:?}");
+    for slow in [false, true] {
+        let even = waves(0, slow);
+        assert!(!even.list.iter().any(Finding::is_serial), "{slow}: {even:?}");
+    }
     // Who does more than the others at that moment is told.
-    let more = waves(4);
+    let more = waves(4, false);
     let serial = more.list.iter().find(|finding| finding.is_serial());
     assert_eq!(serial.map(tasks), Some(vec![4]), "{more:?}");
 }
@@ -137,4 +141,49 @@ fn of_phases_with_the_same_instructions_the_order_says_which_is_which() {
         };
         assert!(near(times, 2.0) && tasks(finding) == [4] && near(finding.share, 0.3), "{finding:?}");
     }
+}
+
+/// 40 items go through 6 tasks, which take 100 ns for each, task 3 `time`.
+fn pipeline(time: u64) -> Findings {
+    let mut bursts: Vec<Burst> = Vec::new();
+    let mut done = [0; 6];
+    for _ in 0..40 {
+        let mut from = 0;
+        for task in 0..6 {
+            let own = if task == 2 { time } else { 100 };
+            let begin = done[task].max(from) + 10;
+            bursts.push((task as u32 + 1, begin, own, 1, own as f64, own as f64));
+            (done[task], from) = (begin + own, begin + own);
+        }
+    }
+    found(&bursts, done[5])
+}
+
+/// While a pipeline fills, stretches hold a burst or two; "task 3 takes 108 ms once" was told.
+#[test]
+fn a_task_of_a_pipeline_that_takes_longer_for_each_item_does_not_do_so_once() {
+    let slow = pipeline(200);
+    let [finding] = &slow.list[..] else { panic!("{slow:?}") };
+    let FindingKind::Imbalance { steady: true, cause: Cause::Work, .. } = finding.kind else {
+        panic!("{finding:?}")
+    };
+    assert!(tasks(finding) == [3] && (0.3..0.5).contains(&finding.share), "{finding:?}");
+    let even = pipeline(100);
+    assert!(even.list.iter().all(|finding| finding.share < 0.05), "{even:?}");
+}
+
+/// A master with 60 bursts deals out 10 chunks to each of 4 workers. It computes twice as long, with
+/// as many instructions as one of these.
+#[test]
+fn with_as_many_instructions_in_far_more_bursts_a_task_is_not_slow() {
+    let mut bursts: Vec<Burst> = Vec::new();
+    for round in 0..6_u64 {
+        let begin = round * 10_000;
+        bursts.extend((0..60).map(|item| (1, begin + 130 * item, 100, 2, 50.0, 100.0)));
+        let chunks = (2..6).flat_map(|task| (0..10).map(move |chunk| (task, chunk)));
+        bursts.extend(chunks.map(|(task, chunk)| (task, begin + 650 * chunk, 300, 1, 300.0, 300.0)));
+    }
+    let found = found(&bursts, 60_000);
+    let is_slow = |f: &Finding| matches!(f.kind, FindingKind::SlowThreads { .. });
+    assert!(!found.list.iter().any(is_slow) && tasks(&found.list[0]) == [1], "{found:?}");
 }

@@ -1,0 +1,90 @@
+//! What some tasks do instead of a phase of the others.
+
+use super::*;
+
+/// Two phases between barriers; the bursts of task 4 are half as long, and
+/// two phases of their own.
+#[test]
+fn bursts_of_another_phase_stand_in_the_place_of_those_that_their_task_lacks() {
+    let burst = |step: u64, task: u32| {
+        let own = task == 4;
+        [(0, 1, 400), (500, 2, 300)].map(|(at, phase, time)| {
+            let (phase, time) = if own { (phase + 2, time / 2) } else { (phase, time) };
+            (task, step * 1_000 + at, time, phase, time as f64, time as f64)
+        })
+    };
+    let bursts: Vec<Burst> =
+        (0..10).flat_map(|step| (1..5).flat_map(move |task| burst(step, task))).collect();
+    let found = found(&bursts, 10_000);
+    let [finding] = &found.list[..] else { panic!("{found:?}") };
+    let FindingKind::Imbalance { times: Some(times), cause: Cause::Work, .. } = finding.kind else {
+        panic!("{finding:?}")
+    };
+    assert!(near(times, 0.5) && tasks(finding) == [4], "{finding:?}");
+    assert_eq!(numbers(finding), [1, 3, 2, 4]);
+}
+
+/// 8 tasks, two phases between barriers; task 8 has a third of the work, in two phases of its own.
+/// In the fourth step, one of its bursts is of no phase, or none is.
+#[test]
+fn a_single_burst_of_no_phase_does_not_hide_what_a_task_does_instead() {
+    for odd in [None, Some(1), Some(2)] {
+        let burst = |step: u64, task: u32| {
+            [(0, 1, 450), (500, 2, 300)].map(|(at, phase, time)| {
+                let (own, time) = if task == 8 { (phase + 2, time / 3) } else { (phase, time) };
+                let own = if task == 8 && step == 3 && odd == Some(phase) { 0 } else { own };
+                (task, step * 1_000 + at, time, own, time as f64, time as f64)
+            })
+        };
+        let bursts: Vec<Burst> =
+            (0..10).flat_map(|step| (1..9).flat_map(move |task| burst(step, task))).collect();
+        let found = found(&bursts, 10_000);
+        let [finding] = &found.list[..] else { panic!("{odd:?}: {found:?}") };
+        let FindingKind::Imbalance { times: Some(times), .. } = finding.kind else { panic!("{finding:?}") };
+        assert!((times - 1.0 / 3.0).abs() < 0.02 && tasks(finding) == [8], "{odd:?}: {finding:?}");
+        // A twelfth of 750 ns in each step of 1,000.
+        assert!((finding.share - 0.75 / 12.0).abs() < 0.002, "{odd:?}: {finding:?}");
+    }
+}
+
+/// 8 tasks, two phases in each step; task 8 lacks the second. In one step, a burst of the first of
+/// task `odd` is of no phase, and the first is `slow` there on all tasks but task 8.
+fn with_odd(odd: u32) -> Findings {
+    let step = |step: u64| {
+        (1..9).flat_map(move |task| {
+            let phase = if step == 5 && task == odd { 0 } else { 1 };
+            let time = if step == 5 { 4_000 + u64::from(task) } else { 400 };
+            let first = [(task, step * 10_000, time, phase, time as f64, time as f64)];
+            let second = (task != 8).then_some((task, step * 10_000 + time + 10, 100, 2, 100.0, 100.0));
+            first.into_iter().chain(second)
+        })
+    };
+    found(&(0..10).flat_map(step).collect::<Vec<Burst>>(), 100_000)
+}
+
+/// "Tasks 7 and 14-16 take 1.01 ms once" was told, where all 16 did.
+#[test]
+fn a_burst_of_no_phase_stands_for_what_its_own_task_lacks() {
+    for odd in [3, 7] {
+        let found = with_odd(odd);
+        assert!(!found.list.iter().any(|f| matches!(f.kind, FindingKind::OneOff { .. })), "{odd}: {found:?}");
+    }
+}
+
+/// 8 tasks do 16 blocks of 100 ns and another 500; task 1 does the last block and that in one burst.
+/// In each step, another task takes 30 ns longer over the last.
+#[test]
+fn who_does_a_phase_within_another_burst_takes_part() {
+    let step = |step: u64| {
+        (1..9).flat_map(move |task| {
+            let (blocks, last, phase) = if task == 1 { (15, 600, 3) } else { (16, 500, 2) };
+            let last = if u64::from(task) == 2 + step % 7 { last + 30 } else { last };
+            let at = step * 3_000 + 3 * u64::from(task);
+            let blocks = (0..blocks).map(move |block| (task, at + 110 * block, 100, 1, 100.0, 100.0));
+            let end = if task == 1 { 15 } else { 16 };
+            blocks.chain([(task, at + 110 * end, last, phase, last as f64, last as f64)])
+        })
+    };
+    let found = found(&(0..14).flat_map(step).collect::<Vec<Burst>>(), 42_000);
+    assert!(!found.list.iter().any(|finding| tasks(finding) == [1]), "{found:?}");
+}
