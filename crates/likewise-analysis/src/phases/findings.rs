@@ -9,6 +9,7 @@ use likewise::cluster::ClusterId;
 use likewise::table::{BurstTable, DurationFilter, Nanos, Prepared};
 use likewise::words::{FAR, capital, counted, factor, listed, percent};
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 /// Bursts shorter than this are passed over: those that the preparation leaves out, but
 /// no more than it does by default. A filter says what is grouped, and not when threads
@@ -26,7 +27,7 @@ pub(super) fn found(
     table: &BurstTable,
     (prepared, filter): (&Prepared, DurationFilter),
     (labels, asleep): (&[BurstLabel], &[bool]),
-    (traced, end): (&Traced, Nanos),
+    (traced, run): (&Traced, Range<Nanos>),
 ) -> Option<Findings> {
     if table.app.first() != table.app.last() {
         return None;
@@ -35,7 +36,7 @@ pub(super) fn found(
     // A table of bursts says no end.
     let last = (0..table.len()).map(|i| table.end(i)).fold(Nanos::ZERO, Nanos::max);
     let shortest = shortest(table, prepared, filter);
-    let part = traced.part.clone().unwrap_or(Nanos::ZERO..end.max(last));
+    let part = traced.part.clone().unwrap_or(run.start..run.end.max(last));
     let (grouped_from, most_at_once) = (prepared.min_duration, traced.cpus);
     Some(findings(&FindingsInput {
         table,
@@ -171,8 +172,8 @@ fn beside_streams(analysis: &Analysis, found: &Findings) -> Option<&'static str>
 /// traced, where that is not the whole run.
 fn computing(analysis: &Analysis) -> f64 {
     let Analysis { labelled, .. } = analysis;
-    let Labelled { table, traced, end, rows, figures, .. } = &**labelled;
-    let part = traced.part.clone().unwrap_or(Nanos::ZERO..*end);
+    let Labelled { table, traced, begin, end, rows, figures, .. } = &**labelled;
+    let part = traced.part.clone().unwrap_or(*begin..*end);
     let inside =
         |i: usize| table.end(i).min(part.end).saturating_sub(table.begin[i].max(part.start)).0 as f64;
     let slept = |i: usize| figures.on_core.asleep_bursts.get(i).is_some_and(|asleep| *asleep);
