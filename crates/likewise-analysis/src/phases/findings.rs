@@ -2,8 +2,8 @@
 
 use super::{Analysis, DEFAULT_FILTER, Labelled, Traced};
 use likewise::bursts::{
-    BurstLabel, Cause, Finding, FindingKind, Findings, FindingsInput, LEAST_SHARE, Scope, ThreadName,
-    findings, is_nearly_all,
+    BurstLabel, Cause, Finding, FindingKind, Findings, FindingsInput, LEAST_SHARE, Scope, TaskBegins,
+    ThreadName, findings, is_nearly_all,
 };
 use likewise::cluster::ClusterId;
 use likewise::table::{BurstTable, DurationFilter, Nanos, Prepared};
@@ -107,7 +107,8 @@ pub fn verdict(analysis: &Analysis) -> String {
         )
     });
     let streams = beside_streams(analysis, found);
-    [Some(&*verdict).filter(|text| !text.is_empty()), shared, streams, part.as_deref()]
+    let apart = begin_apart(analysis, found);
+    [apart.as_deref(), Some(&*verdict).filter(|text| !text.is_empty()), shared, streams, part.as_deref()]
         .into_iter()
         .flatten()
         .collect::<Vec<_>>()
@@ -155,6 +156,20 @@ fn idle(analysis: &Analysis, found: &Findings) -> String {
             "No thread is in a burst of the chosen events in {idle} of the run; what it does there they do not tell."
         )
     }
+}
+
+/// That tasks begin one after the other, where it is worth a word. Before its first burst a task may
+/// not exist yet, so no finding is of the time that others wait for it.
+fn begin_apart(analysis: &Analysis, found: &Findings) -> Option<String> {
+    let TaskBegins { first, last, task } = found.begun.filter(|_| analysis.traced.part.is_none())?;
+    let share = last.saturating_sub(first).0 as f64 / analysis.length().0 as f64;
+    (share >= LITTLE).then(|| {
+        format!(
+            "Tasks do not begin at once: the first burst of task {task} is at {last}, {} of the run after that of the \
+             first to begin. Until then others may wait for it.",
+            percent(share)
+        )
+    })
 }
 
 /// What streams of accelerators, which are left out, mean for what is said of threads.
@@ -274,17 +289,18 @@ fn serial(finding: &Finding, names: &Names) -> String {
     };
     let is_alone = is_nearly_all(alone.0 as f64, time.0 as f64);
     let before = finding.before;
+    let other = if plural { "but these" } else { "other" };
     let wait = match (is_alone, not_begun(finding, time)) {
         // There are no others than those that take turns.
         (true, _) if !turn.is_empty() && names.are_all(&finding.threads, finding.scope) => turn.to_owned(),
-        (true, Begun::Before) => format!("{turn} before the first burst of any other"),
+        (true, Begun::Before) => format!("{turn} before the first burst of any {other}"),
         (true, Begun::Partly) => {
-            format!("{turn} while no other does, for {before} of that before the first burst of any other")
+            format!("{turn} while no other does, for {before} of that before the first burst of any {other}")
         }
         (true, Begun::Later) => format!(" while {others} wait{turn}"),
         (false, Begun::Later) => format!("{turn}, and for {alone} of that {others} wait"),
         (false, _) => format!(
-            "{turn}, and for {alone} of that no other does, {before} of these before the first burst of any other"
+            "{turn}, and for {alone} of that no other does, {before} of these before the first burst of any {other}"
         ),
     };
     format!(

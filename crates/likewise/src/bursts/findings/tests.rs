@@ -2,6 +2,7 @@
 
 mod asleep;
 mod chance;
+mod launch;
 mod low_ipc;
 mod part;
 mod serial;
