@@ -141,7 +141,7 @@ impl<'a> Cut<'a> {
         Estimate {
             region: to.saturating_sub(from).0 as f64,
             estimated: kept * self.period.n_iterations() as f64 / self.window.n_iterations as f64,
-            run: self.analysis.end.0 as f64,
+            run: self.analysis.length().0 as f64,
         }
     }
 

@@ -99,10 +99,10 @@ pub fn quantise(values: impl Iterator<Item = f64> + Clone) -> (Scale, Vec<u16>) 
 /// Resolution of begin times in nanoseconds: 1 for a report of ordinary size.
 /// For a large report, a power of ten that is small compared with the mean
 /// distance between two bursts of a row.
-pub fn tick(n_bursts: usize, n_rows: usize, end: u64) -> u64 {
+pub fn tick(n_bursts: usize, n_rows: usize, length: u64) -> u64 {
     let mut tick = 1;
     if n_bursts > EXACT_BURSTS {
-        let gap = u128::from(end) * n_rows as u128 / n_bursts as u128;
+        let gap = u128::from(length) * n_rows as u128 / n_bursts as u128;
         while u128::from(tick) * 10 * 1000 <= gap {
             tick *= 10;
         }

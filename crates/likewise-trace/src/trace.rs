@@ -51,6 +51,9 @@ pub struct ReadOptions<'a> {
 pub struct ReadReport {
     /// Records by kind.
     pub records: RecordCounts,
+    /// When the first record begins, a state or an event: what was traced begins with it, and not
+    /// with time 0. That where nothing tells otherwise.
+    pub begin: Nanos,
     /// Lines of the trace.
     pub lines: u64,
     /// Bytes of the file as stored.

@@ -37,7 +37,7 @@ pub(super) fn figures(
     prepared: &Prepared,
     clustering: &Clustering,
     dropped: &[u32],
-    end: Nanos,
+    length: Nanos,
 ) -> (Vec<PhaseStats>, Figures) {
     let n_clusters = clustering.n_clusters;
     // In a cluster of their own, dropped bursts do not count as noise. Its
@@ -58,7 +58,7 @@ pub(super) fn figures(
     }
     let (mut regions, (serial, on_core)) = rayon::join(
         || phase_regions(table, prepared, &clustering),
-        || serial(table, prepared, &clustering, n_clusters, end),
+        || serial(table, prepared, &clustering, n_clusters, length),
     );
     if !dropped.is_empty() {
         stats.remove(n_clusters);
@@ -77,14 +77,14 @@ fn serial(
     prepared: &Prepared,
     clustering: &Clustering,
     n_clusters: usize,
-    end: Nanos,
+    length: Nanos,
 ) -> (Vec<SerialPhase>, OnCore) {
     let mut labels = vec![None; table.len()];
     for (i, &label) in prepared.complete.iter().zip(&clustering.labels) {
         labels[i as usize] = label.filter(|id| id.index() < n_clusters);
     }
     let on_core = OnCore::of(table, &labels, n_clusters);
-    let mut serial = serial_phases(table, &labels, end);
+    let mut serial = serial_phases(table, &labels, length);
     serial.retain(|phase| !on_core.asleep[phase.cluster.index()]);
     (serial, on_core)
 }

@@ -2,13 +2,14 @@
 
 use super::{Analysis, DEFAULT_FILTER, Labelled, Traced};
 use likewise::bursts::{
-    BurstLabel, Cause, Finding, FindingKind, Findings, FindingsInput, LEAST_SHARE, Scope, ThreadName,
-    findings, is_nearly_all,
+    BurstLabel, Cause, Finding, FindingKind, Findings, FindingsInput, LEAST_SHARE, Scope, TaskBegins,
+    ThreadName, findings, is_nearly_all,
 };
 use likewise::cluster::ClusterId;
 use likewise::table::{BurstTable, DurationFilter, Nanos, Prepared};
 use likewise::words::{FAR, capital, counted, factor, listed, percent};
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 /// Bursts shorter than this are passed over: those that the preparation leaves out, but
 /// no more than it does by default. A filter says what is grouped, and not when threads
@@ -26,7 +27,7 @@ pub(super) fn found(
     table: &BurstTable,
     (prepared, filter): (&Prepared, DurationFilter),
     (labels, asleep): (&[BurstLabel], &[bool]),
-    (traced, end): (&Traced, Nanos),
+    (traced, run): (&Traced, Range<Nanos>),
 ) -> Option<Findings> {
     if table.app.first() != table.app.last() {
         return None;
@@ -35,7 +36,7 @@ pub(super) fn found(
     // A table of bursts says no end.
     let last = (0..table.len()).map(|i| table.end(i)).fold(Nanos::ZERO, Nanos::max);
     let shortest = shortest(table, prepared, filter);
-    let part = traced.part.clone().unwrap_or(Nanos::ZERO..end.max(last));
+    let part = traced.part.clone().unwrap_or(run.start..run.end.max(last));
     let (grouped_from, most_at_once) = (prepared.min_duration, traced.cpus);
     Some(findings(&FindingsInput {
         table,
@@ -106,7 +107,8 @@ pub fn verdict(analysis: &Analysis) -> String {
         )
     });
     let streams = beside_streams(analysis, found);
-    [Some(&*verdict).filter(|text| !text.is_empty()), shared, streams, part.as_deref()]
+    let apart = begin_apart(analysis, found);
+    [apart.as_deref(), Some(&*verdict).filter(|text| !text.is_empty()), shared, streams, part.as_deref()]
         .into_iter()
         .flatten()
         .collect::<Vec<_>>()
@@ -156,6 +158,20 @@ fn idle(analysis: &Analysis, found: &Findings) -> String {
     }
 }
 
+/// That tasks begin one after the other, where it is worth a word. Before its first burst a task may
+/// not exist yet, so no finding is of the time that others wait for it.
+fn begin_apart(analysis: &Analysis, found: &Findings) -> Option<String> {
+    let TaskBegins { first, last, task } = found.begun.filter(|_| analysis.traced.part.is_none())?;
+    let share = last.saturating_sub(first).0 as f64 / analysis.length().0 as f64;
+    (share >= LITTLE).then(|| {
+        format!(
+            "Tasks do not begin at once: the first burst of task {task} is at {last}, {} of the run after that of the \
+             first to begin. Until then others may wait for it.",
+            percent(share)
+        )
+    })
+}
+
 /// What streams of accelerators, which are left out, mean for what is said of threads.
 fn beside_streams(analysis: &Analysis, found: &Findings) -> Option<&'static str> {
     analysis.streams.as_ref()?;
@@ -171,8 +187,8 @@ fn beside_streams(analysis: &Analysis, found: &Findings) -> Option<&'static str>
 /// traced, where that is not the whole run.
 fn computing(analysis: &Analysis) -> f64 {
     let Analysis { labelled, .. } = analysis;
-    let Labelled { table, traced, end, rows, figures, .. } = &**labelled;
-    let part = traced.part.clone().unwrap_or(Nanos::ZERO..*end);
+    let Labelled { table, traced, begin, end, rows, figures, .. } = &**labelled;
+    let part = traced.part.clone().unwrap_or(*begin..*end);
     let inside =
         |i: usize| table.end(i).min(part.end).saturating_sub(table.begin[i].max(part.start)).0 as f64;
     let slept = |i: usize| figures.on_core.asleep_bursts.get(i).is_some_and(|asleep| *asleep);
@@ -273,17 +289,18 @@ fn serial(finding: &Finding, names: &Names) -> String {
     };
     let is_alone = is_nearly_all(alone.0 as f64, time.0 as f64);
     let before = finding.before;
+    let other = if plural { "but these" } else { "other" };
     let wait = match (is_alone, not_begun(finding, time)) {
         // There are no others than those that take turns.
         (true, _) if !turn.is_empty() && names.are_all(&finding.threads, finding.scope) => turn.to_owned(),
-        (true, Begun::Before) => format!("{turn} before the first burst of any other"),
+        (true, Begun::Before) => format!("{turn} before the first burst of any {other}"),
         (true, Begun::Partly) => {
-            format!("{turn} while no other does, for {before} of that before the first burst of any other")
+            format!("{turn} while no other does, for {before} of that before the first burst of any {other}")
         }
         (true, Begun::Later) => format!(" while {others} wait{turn}"),
         (false, Begun::Later) => format!("{turn}, and for {alone} of that {others} wait"),
         (false, _) => format!(
-            "{turn}, and for {alone} of that no other does, {before} of these before the first burst of any other"
+            "{turn}, and for {alone} of that no other does, {before} of these before the first burst of any {other}"
         ),
     };
     format!(

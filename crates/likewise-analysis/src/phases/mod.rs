@@ -67,6 +67,9 @@ use std::sync::{Arc, Mutex};
 pub struct Labelled {
     /// What was read, for people.
     pub input: String,
+    /// When what was traced begins: with the first record, which may be long after time 0. All
+    /// shares of the run are of the time from then to `end`.
+    pub begin: Nanos,
     /// End of the trace.
     pub end: Nanos,
     /// What to add to times for those of the file: a table may count from anywhere, and its first
@@ -208,6 +211,7 @@ struct Plan<'a> {
 /// The bursts and where they are from.
 struct Input {
     name: String,
+    begin: Nanos,
     end: Nanos,
     origin: Nanos,
     table: BurstTable,
@@ -231,6 +235,7 @@ fn labelled(
 ) -> Result<Labelled> {
     let Input {
         name,
+        begin,
         end,
         origin,
         mut table,
@@ -268,7 +273,7 @@ fn labelled(
             prepared.points = Vec::new();
         }
         search.counters_back(&mut table);
-        let mut figures = figures(&table, &prepared, &clustering, &dropped, end);
+        let mut figures = figures(&table, &prepared, &clustering, &dropped, end.saturating_sub(begin));
         if traced.part.is_some() || streams::are_read(streams.as_ref()) {
             // Who is not traced may compute meanwhile, and so may who is not in a kernel.
             figures.1.serial.clear();
@@ -300,6 +305,7 @@ fn labelled(
         settings,
         plots,
         input: name,
+        begin,
         end,
         origin,
         table,
@@ -493,6 +499,12 @@ fn rows(table: &BurstTable) -> (Vec<String>, Runs) {
 pub type Column<'a> = (&'a str, Box<dyn Fn(&PhaseStats) -> Moments + 'a>);
 
 impl Labelled {
+    /// How long the run was traced; in nanoseconds at least 1, to divide by.
+    #[must_use]
+    pub fn length(&self) -> Nanos {
+        self.end.saturating_sub(self.begin).max(Nanos(1))
+    }
+
     /// Whether bursts of more than one application were read.
     pub fn several_apps(&self) -> bool {
         self.table.app.first() != self.table.app.last()

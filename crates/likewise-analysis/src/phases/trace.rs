@@ -139,8 +139,9 @@ fn input_of(
         add_column(&mut table, metric)?;
     }
     notes.extend(rename_counters(&mut table));
-    let traced = Traced::of(report.untraced, topology.as_ref(), end);
-    notes.extend(traced.note(report.untraced));
+    let begin = report.begin;
+    let traced = Traced::of(report.untraced, topology.as_ref(), begin..end);
+    notes.extend(traced.note(report.untraced, begin));
     if report.part.is_none() && !streams::are_read(report.streams.as_ref()) {
         notes.extend(topology.as_ref().and_then(|topology| idle(topology, &table)));
     }
@@ -155,6 +156,7 @@ fn input_of(
     let name = trace.display().to_string();
     Ok(Input {
         name,
+        begin,
         end,
         origin,
         table,

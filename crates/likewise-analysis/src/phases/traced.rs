@@ -19,22 +19,26 @@ pub struct Traced {
 }
 
 impl Traced {
-    pub(super) fn of(untraced: Option<Untraced>, topology: Option<&Topology>, end: Nanos) -> Self {
+    pub(super) fn of(untraced: Option<Untraced>, topology: Option<&Topology>, run: Range<Nanos>) -> Self {
+        let Range { start: begin, end } = run;
         let hides = |untraced: &Untraced| {
-            untraced.to.saturating_sub(untraced.from).0 as f64 >= LEAST_SHARE * end.0 as f64
+            untraced.to.saturating_sub(untraced.from).0 as f64
+                >= LEAST_SHARE * end.saturating_sub(begin).0 as f64
         };
         let untraced = untraced.filter(hides);
         let saved = untraced.filter(|of| of.why == UntracedBy::Saving);
         // What was saved is known from the begin on.
-        let is_before = |of: &Untraced| of.why == UntracedBy::Saving || of.from >= end.saturating_sub(of.to);
-        let part = untraced.map(|of| if is_before(&of) { Nanos::ZERO..of.from } else { of.to..end });
+        let is_before = |of: &Untraced| {
+            of.why == UntracedBy::Saving || of.from.saturating_sub(begin) >= end.saturating_sub(of.to)
+        };
+        let part = untraced.map(|of| if is_before(&of) { begin..of.from } else { of.to..end });
         let cpus =
             topology.map_or(0, |topology| topology.cpus.iter().fold(0, |sum: u32, n| sum.saturating_add(*n)));
         Self { part, cpus: (cpus > 0).then_some(cpus), saved_until: saved.map(|of| of.from) }
     }
 
     /// That tracing was off for a time, and what that means.
-    pub(super) fn note(&self, untraced: Option<Untraced>) -> Option<String> {
+    pub(super) fn note(&self, untraced: Option<Untraced>, begin: Nanos) -> Option<String> {
         let Untraced { from, to, time, why } = untraced?;
         if why == UntracedBy::Saving {
             return self.saved_until.map(|_| {
@@ -52,11 +56,8 @@ impl Traced {
         let Some(Range { start, end: until }) = self.part.clone() else {
             return Some(format!("{off}."));
         };
-        let part = if start == Nanos::ZERO {
-            format!("--to {}ns", until.0)
-        } else {
-            format!("--from {}ns", start.0)
-        };
+        let part =
+            if start == begin { format!("--to {}ns", until.0) } else { format!("--from {}ns", start.0) };
         Some(format!(
             "{off}. So threads cannot be compared over the whole run: what to look at first is said of the time from \
              {start} to {until} alone, in which all are traced, and no phase is called serial. `likewise cut TRACE \
@@ -78,28 +79,35 @@ mod tests {
 
     #[test]
     fn the_longest_part_is_that_before_or_after() {
-        let part = |from, to| Traced::of(off(from, to), None, Nanos(10_000)).part;
+        let part = |from, to| Traced::of(off(from, to), None, Nanos(0)..Nanos(10_000)).part;
         assert_eq!(part(0, 4_000), Some(Nanos(4_000)..Nanos(10_000)));
         assert_eq!(part(7_000, 9_000), Some(Nanos(0)..Nanos(7_000)));
         assert_eq!(part(7_000, 7_049), None, "it hides nothing that is worth a finding");
-        assert_eq!(Traced::of(None, None, Nanos(10_000)).part, None);
+        assert_eq!(Traced::of(None, None, Nanos(0)..Nanos(10_000)).part, None);
+        // Of a run that begins at 8 µs the time before is no part.
+        let part = |from, to| Traced::of(off(from, to), None, Nanos(8_000)..Nanos(10_000)).part;
+        assert_eq!(part(8_500, 8_600), Some(Nanos(8_600)..Nanos(10_000)));
+        assert_eq!(part(9_500, 9_600), Some(Nanos(8_000)..Nanos(9_500)));
     }
 
     #[test]
     fn ranks_that_were_saved_apart_are_told() {
         let saved = |from, to| off(from, to).map(|of| Untraced { why: UntracedBy::Saving, ..of });
-        let traced = Traced::of(saved(4_000, 10_000), None, Nanos(10_000));
+        let traced = Traced::of(saved(4_000, 10_000), None, Nanos(0)..Nanos(10_000));
         assert_eq!(
             (traced.saved_until, traced.part.clone()),
             (Some(Nanos(4_000)), Some(Nanos(0)..Nanos(4_000)))
         );
-        assert_eq!(Traced::of(saved(100, 200), None, Nanos(10_000)).part, Some(Nanos(0)..Nanos(100)));
-        let note = traced.note(saved(4_000, 10_000)).expect("a note");
+        assert_eq!(
+            Traced::of(saved(100, 200), None, Nanos(0)..Nanos(10_000)).part,
+            Some(Nanos(0)..Nanos(100))
+        );
+        let note = traced.note(saved(4_000, 10_000), Nanos(0)).expect("a note");
         assert!(note.contains("the first until 4.00 µs, the last until 10.0 µs"), "{note}");
         // Of next to nothing nobody needs to know.
-        let traced = Traced::of(saved(9_990, 10_000), None, Nanos(10_000));
-        assert_eq!((traced.saved_until, traced.note(saved(9_990, 10_000))), (None, None));
-        assert_eq!(Traced::of(off(0, 4_000), None, Nanos(10_000)).saved_until, None);
+        let traced = Traced::of(saved(9_990, 10_000), None, Nanos(0)..Nanos(10_000));
+        assert_eq!((traced.saved_until, traced.note(saved(9_990, 10_000), Nanos(0))), (None, None));
+        assert_eq!(Traced::of(off(0, 4_000), None, Nanos(0)..Nanos(10_000)).saved_until, None);
     }
 
     #[test]
@@ -118,11 +126,56 @@ mod tests {
 
     #[test]
     fn the_note_says_when_tracing_was_off() {
-        let said = |from, to| Traced::of(off(from, to), None, Nanos(10_000)).note(off(from, to));
+        let said =
+            |from, to| Traced::of(off(from, to), None, Nanos(0)..Nanos(10_000)).note(off(from, to), Nanos(0));
         let long = said(0, 4_000).expect("a note");
         assert!(long.contains("off for 8.00 µs") && long.contains("--from 4000ns"), "{long}");
         let short = said(7_000, 7_049).expect("a note");
         assert!(short.contains("off for 98 ns") && !short.contains("cut"), "{short}");
-        assert_eq!(Traced::of(None, None, Nanos(1)).note(None), None);
+        assert_eq!(Traced::of(None, None, Nanos(0)..Nanos(1)).note(None, Nanos(0)), None);
+    }
+
+    /// 4 tasks, 20 steps of 1 ms, of which the last takes longer: each has a burst and a wait in it.
+    /// Times begin at `from`; `before` is a state of all until then.
+    fn analysed(from: u64, before: Option<u32>) -> crate::phases::Analysis {
+        let dir = tempfile::tempdir().expect("a place for files");
+        let trace = dir.path().join("made.prv");
+        let mut text =
+            format!("#Paraver (28/11/2026 at 10:00):{}_ns:1(4):1:4(1:1,1:1,1:1,1:1),0\n", from + 20_000_000);
+        for (state, task) in before.into_iter().flat_map(|state| (1..5).map(move |task| (state, task))) {
+            text += &format!("1:{task}:1:{task}:1:0:{from}:{state}\n");
+        }
+        for (step, task) in (0..20).flat_map(|step| (1..5).map(move |task| (step, task))) {
+            let (begin, next) = (from + 1_000_000 * step, from + 1_000_000 * (step + 1));
+            let end = begin + 700_000 + 200_000 * u64::from(task == 4) + 1_000 * (step * task % 7);
+            text += &format!("1:{task}:1:{task}:1:{begin}:{end}:1\n1:{task}:1:{task}:1:{end}:{next}:13\n");
+        }
+        std::fs::write(&trace, text).expect("a file");
+        let labelled = label_bursts(&trace, &Options::default(), &mut Stages::default(), &Silent);
+        std::sync::Arc::new(labelled.expect("a trace")).analysed(&mut Stages::default(), &Silent)
+    }
+
+    /// A trace may count from the start of the machine: of one that begins at 1,000 s "threads
+    /// compute for 0.0% of the run" was told, and no finding.
+    #[test]
+    fn shares_are_of_what_was_traced() {
+        let [here, far] = [0, 1_000_000_000_000].map(|from| analysed(from, None));
+        let lists = [&here, &far].map(|run| run.findings.clone().expect("findings"));
+        assert!(!lists[0].list.is_empty(), "{lists:?}");
+        assert!((lists[0].idle - lists[1].idle).abs() < 1e-9, "{lists:?}");
+        for (a, b) in lists[0].list.iter().zip(&lists[1].list) {
+            assert!((a.share - b.share).abs() < 1e-9, "{a:?} {b:?}");
+            assert_eq!(b.begin.0 - a.begin.0, 1_000_000_000_000, "times are those of the file");
+        }
+        assert_eq!((here.length(), far.length(), far.begin.0), (here.end, here.end, 1_000_000_000_000));
+        // Who idles, or is not created yet, from time 0 on is a part of the run.
+        for state in [0, 2] {
+            let late = analysed(20_000_000, Some(state));
+            let found = late.findings.clone().expect("findings");
+            assert_eq!((late.begin, late.length()), (Nanos(0), Nanos(40_000_000)));
+            let half = |share: f64, of: f64| (share - 0.5 * of).abs() < 1e-9;
+            assert!(half(found.list[0].share, lists[0].list[0].share), "{found:?}");
+            assert!(half(found.idle, 1.0 + lists[0].idle), "{found:?}");
+        }
     }
 }

@@ -94,7 +94,7 @@ impl Labelled {
         }
         let reading = (&self.prepared, self.left.filter);
         let bursts = (&self.labels[..], &self.figures.on_core.asleep_bursts[..]);
-        findings::found(&self.table, reading, bursts, (&self.traced, self.end))
+        findings::found(&self.table, reading, bursts, (&self.traced, self.begin..self.end))
     }
 
     /// All that the analyst must know.

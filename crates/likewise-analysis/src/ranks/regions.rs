@@ -11,6 +11,7 @@ use likewise::ranks::{EffortRegions, EffortTable, FromBurstsError, effort_from_b
 use likewise::table::Nanos;
 use likewise::words::{counted, percent};
 use likewise_recording::ROUNDING;
+use std::ops::Range;
 use std::path::Path;
 
 /// What bursts are in that are in no phase.
@@ -59,7 +60,7 @@ pub(super) fn efforts_of_trace(input: &Path, options: &Options, watch: &dyn Watc
             vec![Nanos(0), Nanos(analysis.end.0 + 1)]
         }
         Ok(period) => {
-            notes.push(outside(period, analysis.end));
+            notes.push(outside(period, analysis.begin..analysis.end));
             period.boundaries.clone()
         }
         Err(why) => {
@@ -78,9 +79,10 @@ pub(super) fn efforts_of_trace(input: &Path, options: &Options, watch: &dyn Watc
 }
 
 /// What part of the run the steps are.
-fn outside(period: &Period, end: Nanos) -> String {
+fn outside(period: &Period, run: Range<Nanos>) -> String {
     let (from, to) = period.region();
-    let share = to.saturating_sub(from).0 as f64 / end.0.max(1) as f64;
+    let end = run.end;
+    let share = to.saturating_sub(from).0 as f64 / end.saturating_sub(run.start).0.max(1) as f64;
     format!(
         "{} from {from} to {to} of {end}, {} of the run: what is outside of them is not compared.",
         counted(period.n_iterations() as u64, "step"),

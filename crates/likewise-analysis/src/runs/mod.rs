@@ -244,7 +244,7 @@ impl Comparison {
             // A drawn time says nothing of a single burst.
             let of_run = |r: usize| match analysed[r].analysis.drawn_times {
                 true => Calm::default(),
-                false => calm(&views[r], &found.phase_of[r], analysed[r].analysis.end),
+                false => calm(&views[r], &found.phase_of[r], analysed[r].analysis.length()),
             };
             let calms: Vec<Calm> = (0..views.len()).map(of_run).collect();
             let calmed: Vec<RunBursts<'_>> =
@@ -294,7 +294,7 @@ impl Comparison {
             tasks: tasks(&analysis.table),
             apps: analysis.table.app.runs().count(),
             clusters: analysis.grouped.clustering.n_clusters,
-            elapsed: analysis.end,
+            elapsed: analysis.length(),
             origin: analysis.origin,
             shared_cpus: analysis.shared_cpus,
             iterations: repeats.iterations[r],
@@ -534,7 +534,7 @@ fn calmed<'a>(run: &RunBursts<'a>, calm: &'a Calm) -> RunBursts<'a> {
 fn of_wall(repeats: &Repeats, analysis: &Analysis, r: usize) -> Option<(f64, Vec<OfThread>)> {
     let bursts = run_bursts(analysis);
     match (repeats.whole?, &analysis.period().found) {
-        (Per::Run, _) => Some((analysis.end.0 as f64, computing_within(&bursts, None))),
+        (Per::Run, _) => Some((analysis.length().0 as f64, computing_within(&bursts, None))),
         (_, Ok(period)) => {
             let n = period.n_iterations() as f64 * repeats.in_period[r] as f64;
             let wall = period.length().0 as f64 / repeats.in_period[r] as f64;

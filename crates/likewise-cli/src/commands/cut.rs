@@ -243,9 +243,9 @@ impl Told<'_> {
         let is_known = !analysis.drawn_times;
         let estimates = if is_known { self.cut.estimates() } else { Vec::new() };
         let mut reduction = reduction(&self.report);
-        let end = analysis.end.0;
+        let length = analysis.length().0;
         let kept = window.to.saturating_sub(window.from).0;
-        reduction["time_ns"] = json!({ "whole": end, "kept": kept, "share": share(kept, end) });
+        reduction["time_ns"] = json!({ "whole": length, "kept": kept, "share": share(kept, length) });
         reduction["bursts"] = json!({ "share": window.share });
         json!({
             "version": env!("CARGO_PKG_VERSION"),
@@ -282,7 +282,7 @@ impl Told<'_> {
             period.confidence,
             analysis.period().sought_in.told(),
             100.0 * self.cut.computing_share(),
-            100.0 * (1.0 - to.saturating_sub(from).0 as f64 / analysis.end.0.max(1) as f64),
+            100.0 * (1.0 - to.saturating_sub(from).0 as f64 / analysis.length().0 as f64),
             self.cut.lengths_text()
         );
         let last = window.first + window.n_iterations;

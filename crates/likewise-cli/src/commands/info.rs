@@ -5,6 +5,7 @@ use crate::common::{Common, Usage};
 use crate::taken;
 use anyhow::Result;
 use clap::Args;
+use likewise::table::Nanos;
 use likewise::words::{counted, grouped_digits};
 use likewise_trace::{ReadOptions, Task, TraceInfo, inspect, recording};
 use serde_json::{Value, json};
@@ -99,6 +100,7 @@ fn to_json(info: &TraceInfo, name: &str) -> Value {
         "version": env!("CARGO_PKG_VERSION"),
         "file": name,
         "format": format_name(info),
+        "begin_ns": info.report.begin.0,
         "end_ns": info.end.0,
         "nodes": info.topology.as_ref().map(|t| t.nodes),
         "applications": apps,
@@ -139,7 +141,12 @@ fn text(info: &TraceInfo, name: &str, with_events: bool) -> String {
     };
     row("File", name.to_owned());
     row("Format", format_name(info));
-    row("Length", info.end.to_string());
+    let begin = info.report.begin;
+    let length = info.end.saturating_sub(begin);
+    row(
+        "Length",
+        if begin == Nanos::ZERO { length.to_string() } else { format!("{length}, from {begin} on") },
+    );
     if let Some(topology) = &info.topology {
         row("Nodes", topology.nodes.to_string());
         for (i, tasks) in topology.apps.iter().enumerate() {

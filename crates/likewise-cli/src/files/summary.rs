@@ -55,7 +55,7 @@ pub(crate) fn summary(analysis: &Analysis, period: &FoundPeriod, truth: Option<V
         "noise_share_of_clustered": analysis.stats.last().map_or(0.0, |noise| noise.share_of_complete),
         "cluster_shares": shares,
         "computing_time_ns": analysis.table.computing_time().0,
-        "trace_begin_ns": analysis.origin.0,
+        "trace_begin_ns": analysis.begin.saturating_add(analysis.origin).0,
         "trace_end_ns": analysis.end.saturating_add(analysis.origin).0,
         "tasks": distinct_tasks(analysis),
         "streams": analysis.streams.as_ref().map(streams),

@@ -23,6 +23,7 @@ pub fn report_data(analysis: &Analysis) -> ReportData<'_> {
         findings: finding_rows(analysis),
         verdict: findings::verdict(analysis),
         notes: analysis.notes.clone(),
+        start: analysis.begin,
         end: analysis.end,
         rows: analysis.rows.clone(),
         burst_row: &analysis.burst_row,
@@ -105,7 +106,7 @@ fn facts(analysis: &Analysis) -> Vec<(String, String)> {
         ("Computing time", analysis.table.computing_time().to_string()),
         ("of it clustered", percent(clustered)),
         ("of it noise", percent(analysis.noise_share())),
-        ("Trace", analysis.end.to_string()),
+        ("Trace", analysis.length().to_string()),
     ];
     let structure = &analysis.structure;
     let spmd = structure.spmd.as_ref().map(|(_, score)| ("SPMD score", format!("{:.3}", score.score)));

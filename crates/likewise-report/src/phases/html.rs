@@ -217,7 +217,7 @@ fn burst_columns<'a>(data: &'a ReportData<'_>, labels: &[BurstLabel], bursts: &'
         Column::plain(all.into_iter().map(u64::from))
     };
     let steps = || {
-        let tick = encode::tick(bursts.len(), data.rows.len(), data.span());
+        let tick = encode::tick(bursts.len(), data.rows.len(), data.length());
         let place = |&i: &u32| (data.burst_row[i as usize], data.begin[i as usize].0 / tick);
         let step = |(at, i): (usize, &u32)| {
             let (row, begin) = place(i);
@@ -301,10 +301,11 @@ fn meta(
         "verdict": data.verdict,
         "findings": findings(data, labels),
         "notes": notes(data, selection.bursts.len(), metrics.len()),
-        "end": data.span(),
+        "begin": data.span().start,
+        "end": data.span().end,
         "rows": data.rows,
         "bursts": selection.bursts.len(),
-        "tick": encode::tick(selection.bursts.len(), data.rows.len(), data.span()),
+        "tick": encode::tick(selection.bursts.len(), data.rows.len(), data.length()),
         "labels": labels.iter().zip(&selection.weights).map(|(&l, &w)| label(l, w)).collect::<Vec<_>>(),
         "columns": {"per_row": column(0), "label": column(1), "begin": column(2), "duration": column(3)},
         "duration": {"log": duration.is_none_or(|d| d.log), "clustering": duration.is_some_and(|d| d.clustering)},

@@ -20,6 +20,7 @@ mod terminal;
 mod views;
 
 use std::io;
+use std::ops::Range;
 
 use crate::palette;
 use likewise::bursts::BurstLabel;
@@ -56,6 +57,8 @@ pub struct ReportData<'a> {
     pub verdict: String,
     /// Sentences that the analyst must know.
     pub notes: Vec<String>,
+    /// When what was traced begins: the time axis does, too.
+    pub start: Nanos,
     /// End of the trace.
     pub end: Nanos,
     /// Names of the timeline's rows, one per (application, task, thread).
@@ -231,12 +234,18 @@ impl ReportData<'_> {
         self.tree.as_ref().map_or(Ok(()), |tree| tree.check(n))
     }
 
-    /// End of the time axis: that of the trace, or of the last burst if that
-    /// is later, in nanoseconds; at least 1.
-    fn span(&self) -> u64 {
+    /// Both ends of the time axis, in nanoseconds: it begins with what was traced, and ends with the
+    /// trace, or with the last burst if that is later; at least 1 behind the begin.
+    fn span(&self) -> Range<u64> {
         let ends = self.begin.par_iter().zip(self.duration);
         let ends = ends.map(|(&begin, &duration)| begin.saturating_add(duration));
-        ends.reduce(|| self.end, Nanos::max).0.max(1)
+        self.start.0..ends.reduce(|| self.end, Nanos::max).0.max(self.start.0.saturating_add(1))
+    }
+
+    /// How long the time axis is, in nanoseconds.
+    fn length(&self) -> u64 {
+        let Range { start, end } = self.span();
+        end - start
     }
 
     /// The labels that the pictures and the table show, in order: phases,

@@ -1,6 +1,7 @@
 //! The report in short: the table of phases and a small timeline.
 
 use std::fmt::Write;
+use std::ops::Range;
 
 use anstyle::{Ansi256Color, Color, Style};
 use likewise::bursts::BurstLabel;
@@ -238,16 +239,12 @@ fn timeline(data: &ReportData<'_>, width: usize, colour: bool, out: &mut String)
     let gutter = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
     let n_cells = width - gutter - 2;
     let span = data.span();
+    let length = Nanos(span.end - span.start);
     let grid = picture(data, n_lines, n_cells);
 
     let _ = match n_rows.div_ceil(n_lines) {
-        1 => writeln!(out, "{n_rows} rows × {}", Nanos(span)),
-        rows => writeln!(
-            out,
-            "{} rows × {}, up to {rows} rows a line",
-            grouped_digits(n_rows as u64),
-            Nanos(span)
-        ),
+        1 => writeln!(out, "{n_rows} rows × {length}"),
+        rows => writeln!(out, "{} rows × {length}, up to {rows} rows a line", grouped_digits(n_rows as u64),),
     };
     for (name, line) in names.iter().zip(grid.chunks(n_cells)) {
         let _ = write!(out, "{name:>gutter$} ");
@@ -260,8 +257,13 @@ fn timeline(data: &ReportData<'_>, width: usize, colour: bool, out: &mut String)
         }
         out.push('\n');
     }
-    let end = Nanos(span).to_string();
-    let _ = writeln!(out, "{:gutter$} 0{end:>rest$}", "", rest = n_cells - 1);
+    // Times far from 0 would look alike.
+    let (from, to) = match span.start {
+        0 => ("0".to_owned(), length.to_string()),
+        start => (Nanos(start).to_string(), format!("+ {length}")),
+    };
+    let rest = n_cells.saturating_sub(from.chars().count());
+    let _ = writeln!(out, "{:gutter$} {from}{to:>rest$}", "");
     let key = if colour { KEY_BLANK.to_owned() } else { format!(". noise  - filtered  {KEY_BLANK}") };
     let indent = (gutter + 1).min(width - key.chars().count());
     let _ = writeln!(out, "{:indent$}{key}", "");
@@ -297,13 +299,14 @@ fn picture(data: &ReportData<'_>, n_lines: usize, n_cells: usize) -> Vec<Option<
 
 /// The share of each kind, then of idle, in the time of each cell, by line.
 fn shares(data: &ReportData<'_>, n_lines: usize, n_cells: usize) -> Vec<f64> {
-    let span = u128::from(data.span());
+    let Range { start, end } = data.span();
+    let span = u128::from(end - start);
     let n_rows = data.rows.len();
     let line_of = |row: usize| row * n_lines / n_rows;
     let mut time = vec![0_u128; n_lines * n_cells * KINDS];
     // Times are counted in units of 1 / n_cells, so that the edges between
     // cells, at c · span, are whole.
-    let scaled = |t: Nanos| u128::from(t.0) * n_cells as u128;
+    let scaled = |t: Nanos| u128::from(t.0.saturating_sub(start)) * n_cells as u128;
     for (i, &row) in data.burst_row.iter().enumerate() {
         let line = line_of(row as usize);
         let (begin, end) = (scaled(data.begin[i]), scaled(data.begin[i].saturating_add(data.duration[i])));
@@ -391,6 +394,24 @@ Task 4 111111111111111111111111111         2222222222222222     ---------
        . noise  - filtered  blank: idle, MPI
 ";
         assert_eq!(text, expected, "\n{text}");
+    }
+
+    /// A trace that begins at 1 s looks as one that begins at 0.
+    #[test]
+    fn the_time_axis_begins_with_the_trace() {
+        let pictures = |from: u64| {
+            with_sample(|data| {
+                let begin: Vec<Nanos> = data.begin.iter().map(|begin| Nanos(begin.0 + from)).collect();
+                let (start, end) = (Nanos(from), Nanos(data.end.0 + from));
+                let text = terminal(&ReportData { start, end, begin: &begin, ..data }, 80, false, false);
+                let at = text.find("4 rows").expect("a timeline");
+                text[at..].lines().map(str::to_owned).collect::<Vec<_>>()
+            })
+        };
+        let [here, far] = [0, 1_000_000_000].map(pictures);
+        assert_eq!(far[..5], here[..5]);
+        assert_eq!(far[5].split_whitespace().collect::<Vec<_>>(), ["1.00", "s", "+", "8.00", "ms"]);
+        assert_eq!(far[5].chars().count(), here[5].chars().count());
     }
 
     #[test]

@@ -18,6 +18,7 @@ use crate::trace::{ReadReport, RecordCounts, Untraced, UntracedBy, Who};
 pub(crate) struct Sum {
     records: RecordCounts,
     untraced: BTreeMap<Who, scan::Untraced>,
+    first: Option<u64>,
     lines: u64,
     ended: bool,
 }
@@ -28,6 +29,8 @@ pub(crate) struct Records<'p> {
     lenient: bool,
     pub(crate) report: ReadReport,
     untraced: BTreeMap<Who, scan::Untraced>,
+    /// When the first record begins, in the file's unit.
+    first: Option<u64>,
     ended: bool,
 }
 
@@ -40,7 +43,7 @@ impl<'p> Records<'p> {
     /// From a line on; the first is 0.
     pub(crate) fn after(lines: u64, path: &'p Path, lenient: bool) -> Self {
         let report = ReadReport { lines, ..ReadReport::default() };
-        Self { path, lenient, report, untraced: BTreeMap::new(), ended: true }
+        Self { path, lenient, report, untraced: BTreeMap::new(), first: None, ended: true }
     }
 
     /// Adds a block; its first problem is an error unless lenient.
@@ -69,6 +72,7 @@ impl<'p> Records<'p> {
         self.report.warnings.extend(unknown.into_iter().chain(backwards));
         self.report.records.add(&scanned.counts);
         self.add_untraced(&scanned.untraced);
+        self.add_first(scanned.first);
         self.report.lines += scanned.lines;
         // An empty block at the end says nothing about the last line.
         if scanned.lines > 0 {
@@ -91,18 +95,23 @@ impl<'p> Records<'p> {
     /// What another process has counted in the lines that follow; `None` where
     /// it met what only the number of its line in the whole file can tell.
     pub(crate) fn sum(self) -> Option<Sum> {
-        let Self { report: ReadReport { records, lines, warnings, .. }, untraced, ended, .. } = self;
-        warnings.is_empty().then_some(Sum { records, untraced, lines, ended })
+        let Self { report: ReadReport { records, lines, warnings, .. }, untraced, first, ended, .. } = self;
+        warnings.is_empty().then_some(Sum { records, untraced, first, lines, ended })
     }
 
     /// Adds it.
     pub(crate) fn add_sum(&mut self, next: &Sum) {
         self.report.records.add(&next.records);
         self.add_untraced(&next.untraced);
+        self.add_first(next.first);
         self.report.lines += next.lines;
         if next.lines > 0 {
             self.ended = next.ended;
         }
+    }
+
+    fn add_first(&mut self, first: Option<u64>) {
+        self.first = self.first.into_iter().chain(first).min();
     }
 
     fn add_untraced(&mut self, more: &BTreeMap<Who, scan::Untraced>) {
@@ -114,6 +123,7 @@ impl<'p> Records<'p> {
     pub(crate) fn end(self, unit: u64, streams: &streams::Found) -> ReadReport {
         let mut report = self.report;
         let nanos = |time: u64| Nanos(time.saturating_mul(unit));
+        report.begin = nanos(self.first.unwrap_or(0));
         let mut all = scan::Untraced::default();
         let of_threads = self.untraced.iter().filter(|(who, _)| !streams.has(who));
         of_threads.for_each(|(_, off)| all.add(off));

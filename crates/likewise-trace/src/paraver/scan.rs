@@ -35,8 +35,16 @@ pub(crate) struct Scanned {
     pub(crate) backwards: Option<(u64, [u64; 2])>,
     /// States of tracing that is off, of each thread that has one.
     pub(crate) untraced: BTreeMap<Who, Untraced>,
+    /// When the first state or event begins, in the file's unit.
+    pub(crate) first: Option<u64>,
     /// Whether the last line has its end.
     pub(crate) ended: bool,
+}
+
+/// The earlier one.
+#[inline]
+fn first(earliest: Option<u64>, time: u64) -> Option<u64> {
+    Some(earliest.map_or(time, |first| first.min(time)))
 }
 
 /// From when to when threads were not traced, and for how long all together, in the file's
@@ -190,6 +198,7 @@ fn deliver(
         Record::State { who, begin, end, value } => {
             let slot = threads.slot(who)?;
             counts.states += 1;
+            scanned.first = first(scanned.first, begin);
             if value == TRACING_DISABLED {
                 let to = end.unwrap_or(begin);
                 let off = Untraced { from: begin, to, time: to - begin };
@@ -205,6 +214,7 @@ fn deliver(
         Record::Event { who, time } => {
             let slot = threads.slot(who)?;
             counts.events += 1;
+            scanned.first = first(scanned.first, time);
             counts.event_pairs += pairs.len() as u64;
             sink.event(slot, time, pairs);
         }

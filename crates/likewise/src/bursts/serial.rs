@@ -44,7 +44,7 @@ pub struct SerialPhase {
     /// Wall time during which the phase's thread alone computes: with
     /// [`Scope::Task`], the mean over the tasks of several threads.
     pub wall: Nanos,
-    /// `wall` as a share of `end`, 0 to 1.
+    /// `wall` as a share of `length`, 0 to 1.
     pub share: f64,
 }
 
@@ -52,9 +52,11 @@ pub struct SerialPhase {
 /// thread of the run, or else of its task, does. By descending wall time.
 ///
 /// `labels` has the phase of every burst of the table, `None` for noise and
-/// for what was left out; all bursts count as computing. `end` is the length
-/// of the run. Threads without any burst are not known here, so that a run
-/// (or a task) of one thread has no serial phase.
+/// for what was left out; all bursts count as computing. `length` is that of
+/// the run. Threads without any burst are not known here, so that a run (or a
+/// task) of one thread has no serial phase. A phase with which more than half of
+/// the threads begin, and which is hardly done else, is not serial: before its
+/// first burst a thread may not exist yet.
 ///
 /// # Panics
 /// If there is not one label for every burst.
@@ -62,15 +64,21 @@ pub struct SerialPhase {
 /// # Complexity
 /// O(n log n) for n bursts.
 #[must_use]
-pub fn serial_phases(table: &BurstTable, labels: &[Option<ClusterId>], end: Nanos) -> Vec<SerialPhase> {
+pub fn serial_phases(table: &BurstTable, labels: &[Option<ClusterId>], length: Nanos) -> Vec<SerialPhase> {
     assert_eq!(table.len(), labels.len(), "a label for every burst");
     let n_clusters = labels.iter().flatten().map(|id| id.index() + 1).max().unwrap_or(0);
     let mut phases: Vec<Phase> = vec![Phase::default(); n_clusters];
+    let mut n_threads = 0;
     for (thread, bursts) in table.threads() {
-        for (label, &duration) in labels[bursts.clone()].iter().zip(&table.duration[bursts]) {
+        n_threads += 1;
+        for (label, &duration) in labels[bursts.clone()].iter().zip(&table.duration[bursts.clone()]) {
             if let Some(label) = label {
                 phases[label.index()].add(thread, duration);
             }
+        }
+        // They are by begin; one burst alone is the begin of nothing.
+        if let Some(label) = labels[bursts.start].filter(|_| bursts.len() > 1) {
+            phases[label.index()].begins_thread(table.duration[bursts.start]);
         }
     }
     let n_tasks = add_alone(table, labels, &mut phases);
@@ -78,6 +86,8 @@ pub fn serial_phases(table: &BurstTable, labels: &[Option<ClusterId>], end: Nano
     for (at, phase) in phases.iter().enumerate() {
         let nearly = |time: u64| is_nearly_all(time as f64, phase.total as f64);
         let (scope, wall) = match phase {
+            // Each thread does it at its own begin, and so none waits for another.
+            _ if nearly(phase.at_begin) && 2 * phase.begun > n_threads => continue,
             _ if nearly(phase.in_run) => (Scope::Run, phase.in_run),
             _ if nearly(phase.in_task) => (Scope::Task, phase.in_task / n_tasks.max(1)),
             _ => continue,
@@ -88,7 +98,7 @@ pub fn serial_phases(table: &BurstTable, labels: &[Option<ClusterId>], end: Nano
             thread: phase.thread.flatten(),
             bursts: phase.bursts,
             wall: Nanos(wall),
-            share: if end.0 > 0 { wall as f64 / end.0 as f64 } else { 0.0 },
+            share: if length.0 > 0 { wall as f64 / length.0 as f64 } else { 0.0 },
         });
     }
     serial.sort_by(|a, b| b.wall.cmp(&a.wall).then(a.cluster.cmp(&b.cluster)));
@@ -102,6 +112,9 @@ struct Phase {
     in_run: u64,
     in_task: u64,
     bursts: u64,
+    /// The same of bursts that are the first of their threads, and how many threads begin with it.
+    at_begin: u64,
+    begun: u64,
     /// The thread of all bursts so far; `Some(None)` if there are several.
     thread: Option<Option<(u32, u32, u32)>>,
 }
@@ -115,6 +128,12 @@ impl Phase {
             Some(Some(before)) if before == thread => self.thread,
             Some(_) => Some(None),
         };
+    }
+
+    /// A thread begins with a burst of it.
+    fn begins_thread(&mut self, duration: Nanos) {
+        self.at_begin = self.at_begin.saturating_add(duration.0);
+        self.begun += 1;
     }
 }
 
@@ -194,6 +213,21 @@ mod tests {
             ..BurstTable::default()
         };
         (table, bursts.iter().map(|b| Some(ClusterId::from_index(b.4))).collect())
+    }
+
+    #[test]
+    fn what_each_thread_begins_with_is_not_serial() {
+        let begins = |before: bool| {
+            let of = move |task: u32| {
+                let begin = 100 * u64::from(task);
+                let short = before.then_some((task, 1, 0, 1, 1));
+                short.into_iter().chain([(task, 1, begin, begin + 50, 0), (task, 1, 900, 990, 1)])
+            };
+            (1..5).flat_map(of).collect::<Vec<Made>>()
+        };
+        assert_eq!(serial(&begins(false), 1_000), []);
+        // Who has begun before waits for its turn.
+        assert_eq!(serial(&begins(true), 1_000), [(0, Scope::Run, None, 200)]);
     }
 
     #[test]

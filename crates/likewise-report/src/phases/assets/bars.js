@@ -22,7 +22,7 @@ export function drawBarTexts(context, app, picture, shares, { of, colours, dim }
   const { area, x, y } = picture;
   const { n, meta, rowStart, begin, duration } = app.data;
   const high = area.height / (y.hi - y.lo);
-  if (high < LEAST_HEIGHT || (n * (x.hi - x.lo)) / meta.end > MAX_BURSTS) return;
+  if (high < LEAST_HEIGHT || (n * (x.hi - x.lo)) / (meta.end - meta.begin) > MAX_BURSTS) return;
   context.save();
   context.beginPath();
   context.rect(area.x, area.y, area.width, area.height);

@@ -34,7 +34,7 @@ export function foldButton(phases, rows, className) {
 function idleRow({ data: { meta, label, duration } }) {
   const weights = meta.labels.map(({ weight }) => weight);
   const busy = duration.reduce((sum, time, i) => sum + time * weights[label[i]], 0);
-  const idle = Math.max(1 - busy / (meta.rows.length * meta.end), 0);
+  const idle = Math.max(1 - busy / (meta.rows.length * (meta.end - meta.begin)), 0);
   const row = document.createElement("li");
   row.className = "legend-idle";
   const swatch = document.createElement("span");

@@ -107,7 +107,7 @@ export function makeShares({ meta, n, rowStart, begin, duration, label }, of, nG
       const amounts = new Float64Array(nSlots * bins);
       for (let line = 0; line < lines; line++) {
         amounts.fill(0);
-        for (let r = line * rows; r < Math.min((line + 1) * rows, nRows); r++) addRow(r, 0, meta.end, bins, amounts);
+        for (let r = line * rows; r < Math.min((line + 1) * rows, nRows); r++) addRow(r, meta.begin, meta.end, bins, amounts);
         addUp(amounts, nSlots, of, line * nSlots * (bins + 1));
       }
       sums = { bins, of };
@@ -123,9 +123,10 @@ export function makeShares({ meta, n, rowStart, begin, duration, label }, of, nG
    * @param {number} W
    */
   const view = (rows, lo, hi, W) => {
-    const share = Math.min((hi - lo) / meta.end, 1);
+    const length = meta.end - meta.begin;
+    const share = Math.min((hi - lo) / length, 1);
     const sums = n * share > FEW_BURSTS ? sumsOf(rows) : null;
-    const edges = sums && share * sums.bins >= W ? edgesOf(sums, lo / meta.end, hi / meta.end, W) : null;
+    const edges = sums && share * sums.bins >= W ? edgesOf(sums, (lo - meta.begin) / length, (hi - meta.begin) / length, W) : null;
     const amounts = new Float32Array(nSlots * W);
     return {
       amounts,

@@ -39,7 +39,7 @@ export function makeTimeline(app, id, grouping, words, other = null) {
   const surface = makeSurface();
   const picture = /** @type {Timeline} */ ({
     canvas,
-    x: other?.x ?? { lo: 0, hi: meta.end, min: 0, max: meta.end, least: Math.min(Math.max(meta.tick * 20, 100), meta.end), log: false },
+    x: other?.x ?? { lo: meta.begin, hi: meta.end, min: meta.begin, max: meta.end, least: Math.min(Math.max(meta.tick * 20, 100), meta.end - meta.begin), log: false },
     y: other?.y ?? { lo: 0, hi: Math.max(nRows, 1), min: 0, max: Math.max(nRows, 1), least: Math.min(2, Math.max(nRows, 1)), down: true },
     area: { x: 0, y: 0, width: 1, height: 1 },
     box: null,
@@ -53,7 +53,7 @@ export function makeTimeline(app, id, grouping, words, other = null) {
   picture.together.push(picture);
 
   picture.reset = () => {
-    [picture.x.lo, picture.x.hi] = [0, meta.end];
+    [picture.x.lo, picture.x.hi] = [meta.begin, meta.end];
     [picture.y.lo, picture.y.hi] = [0, picture.y.max];
     picture.changed();
   };
@@ -139,7 +139,7 @@ export function makeTimeline(app, id, grouping, words, other = null) {
 
   const describe = () => {
     const rows = `${count(Math.min(picture.y.hi - picture.y.lo, nRows))} of ${count(nRows)} rows`;
-    const times = `${quantity(picture.x.hi - picture.x.lo, "ns")} of ${quantity(meta.end, "ns")}`;
+    const times = `${quantity(picture.x.hi - picture.x.lo, "ns")} of ${quantity(meta.end - meta.begin, "ns")}`;
     const text = `${rows}, ${times}. Within a row, each ${words.colours} is as high as its share of the time, and so is idle.`;
     byId(`${id}-caption`).textContent = `${text} ${howToMove(" time", true)}${other ? "" : " The strip above is the whole run; its window can be dragged."}`;
     canvas.setAttribute("aria-label", `Timeline by ${words.colours}, ${text} ${app.summary()}`);

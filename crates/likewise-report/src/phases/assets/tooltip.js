@@ -103,7 +103,7 @@ export function describeBurst(app, event, i, aside) {
  */
 export function describeIdle(app, event, row, next) {
   const { meta, begin, duration, rowStart } = app.data;
-  const from = next > rowStart[row] ? begin[next - 1] + duration[next - 1] : 0;
+  const from = next > rowStart[row] ? begin[next - 1] + duration[next - 1] : meta.begin;
   const to = next < rowStart[row + 1] ? begin[next] : meta.end;
   const isWhole = meta.labels.every(({ weight }) => weight === 1);
   const heading = [rowName(meta.rows[row]), isWhole ? "idle or MPI" : "idle, MPI, or a burst that this page leaves out", quantity(Math.max(to - from, 0), "ns")].join(" · ");

@@ -120,6 +120,7 @@ export interface Meta {
   verdict: string;
   findings: Finding[];
   notes: string[];
+  begin: number;
   end: number;
   rows: string[];
   bursts: number;

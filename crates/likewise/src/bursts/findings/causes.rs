@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 
-use super::finding::{Cause, Finding, FindingKind, Gradient, LEAST_APART, LEAST_SHARE};
+use super::finding::{Cause, Finding, FindingKind, Gradient, LEAST_APART, LEAST_SHARE, ThreadName};
 use super::serial::{by_one, in_turn, is_all_by_one};
 use super::shape::{NOISE, SLOPE, Shape, above_mean, cause, ends, noise, ratio, shape};
 use super::since::{FEWEST, since};
@@ -132,11 +132,8 @@ fn complete(stretches: &Stretches<'_>, told: &mut Told<'_>, whole: f64) {
         mean += own.iter().sum::<f64>() * step.mean / step.times.iter().sum::<f64>();
         won += step.won(stretches, &own);
     }
-    if let Some(gradient) = &mut told.finding.gradient {
-        let (least, most) = ends(&times);
-        let time = |unit: u32| Nanos(times[unit as usize] as u64);
-        gradient.least = stretches.names(&[least], &told.labels);
-        (gradient.least_time, gradient.most_time) = (time(least), time(most));
+    if told.finding.gradient.is_some() {
+        told.finding.gradient = gradient(stretches, told, &times);
     }
     let in_all = told.steps.len() > 1 && is_most(stretches, told);
     let factor = ratio(stretches, &times, &told.units);
@@ -153,6 +150,25 @@ fn complete(stretches: &Stretches<'_>, told: &mut Told<'_>, whole: f64) {
         FindingKind::Imbalance { apart, .. } => *apart = told.finding.share * whole / mean,
         _ => {}
     }
+}
+
+/// Both ends of a gradient; of the threads of tasks, the mean over the tasks. `None` where it does not
+/// begin or end with the same thread in all of these.
+fn gradient(stretches: &Stretches<'_>, told: &Told<'_>, times: &[f64]) -> Option<Gradient> {
+    let [least, most] = ends(stretches, times);
+    let mean = |units: &[u32]| {
+        let sum: f64 = units.iter().map(|&unit| times[unit as usize]).sum();
+        Nanos((sum / units.len().max(1) as f64) as u64)
+    };
+    let [least_time, most_time] = [mean(&least), mean(&most)];
+    let [least, most] = [least, most].map(|units| stretches.names(&units, &told.labels));
+    let is_same = || most == told.finding.threads && is_one_number(&least);
+    (told.finding.scope == Scope::Run || is_same()).then_some(Gradient { least, least_time, most_time })
+}
+
+/// Whether it is the thread of one number in each task.
+fn is_one_number(threads: &[ThreadName]) -> bool {
+    threads.windows(2).all(|two| two[0].thread == two[1].thread)
 }
 
 /// If the units are slow in one stretch of time only, and not in the whole run,
@@ -343,19 +359,22 @@ fn told<'a>(turns: &Turns<'_, '_>, step: Step<'a>, whole: f64, scope: Scope) -> 
     } else if step.is_steady(stretches) {
         let mut cause = cause(stretches, &step.times, &step.instructions);
         let shape = shape(stretches, &step.times);
+        let is_early = matches!(shape, Shape::Early(_));
         units = match &shape {
             Shape::Late(units) | Shape::Early(units) => units.clone(),
-            // One of all threads says nothing of the threads of a task.
-            _ if scope == Scope::Task => Vec::new(),
-            _ => vec![ends(&step.times).1],
+            _ => ends(stretches, &step.times)[1].clone(),
         };
         late = matches!(shape, Shape::Late(_));
         if cause == Cause::Speed && !units.is_empty() && !step.is_as_often(stretches, &units) {
             cause = Cause::Unknown;
         }
         finding.threads = stretches.names(&units, &labels);
+        if scope == Scope::Task && !late && !is_early && !is_one_number(&finding.threads) {
+            // One in each task, and not the same one.
+            (units, finding.threads) = (Vec::new(), Vec::new());
+        }
         let factor = ratio(stretches, &step.times, &units);
-        let less = matches!(shape, Shape::Early(_)).then_some(factor);
+        let less = is_early.then_some(factor);
         finding.kind = FindingKind::Imbalance { apart: 0.0, cause, steady: true, times: less };
         finding.share = step.won(stretches, &step.times) / whole;
         if matches!(shape, Shape::Gradient) {

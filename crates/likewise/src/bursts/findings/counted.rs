@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::iter::repeat_n;
 
-use super::finding::{FindingsInput, ThreadName};
+use super::finding::{FindingsInput, TaskBegins, ThreadName};
 use rustc_hash::FxHashSet;
 
 use crate::bursts::in_time::by_begin;
@@ -97,6 +97,26 @@ impl<'a> Counted<'a> {
         }
         let before = |burst: u32| self.end(burst).min(first).saturating_sub(self.begin(burst));
         bursts.map(before).fold(Nanos::ZERO, Nanos::saturating_add)
+    }
+
+    /// When the first burst of each thread that is compared begins, however short.
+    pub(super) fn first_begins(&self) -> impl Iterator<Item = Nanos> {
+        self.first.iter().copied()
+    }
+
+    /// The tasks that begin first and last, and when, if there are several: when the first burst of
+    /// any thread of each begins.
+    pub(super) fn begun(&self) -> Option<TaskBegins> {
+        let mut tasks: Vec<(Nanos, u32)> = Vec::new();
+        for (name, &first) in self.names.iter().zip(&self.first) {
+            match tasks.last_mut() {
+                Some(last) if last.1 == name.task => last.0 = first.min(last.0),
+                _ => tasks.push((first, name.task)),
+            }
+        }
+        let (first, _) = tasks.iter().copied().min()?;
+        let (last, task) = tasks.iter().copied().max()?;
+        (tasks.len() > 1).then_some(TaskBegins { first, last, task })
     }
 
     /// How long any thread computes, and when the last has done so.

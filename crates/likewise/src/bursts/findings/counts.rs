@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 /// Two neighbouring stretches are joined if the counts of a phase, over both
 /// together, differ by at most this share of what they differ by in each.
-const EVEN: f64 = 0.5;
+pub(super) const EVEN: f64 = 0.5;
 
 /// Of each phase, how often each unit does it.
 pub(super) type Counts = BTreeMap<u32, ByUnit>;

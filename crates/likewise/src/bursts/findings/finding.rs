@@ -190,6 +190,17 @@ pub struct Gradient {
     pub most_time: Nanos,
 }
 
+/// When tasks begin: with their first burst, however short.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TaskBegins {
+    /// When the first of them does.
+    pub first: Nanos,
+    /// When the last of them does.
+    pub last: Nanos,
+    /// Which one that is, from 1; of several the one with the highest number.
+    pub task: u32,
+}
+
 /// What was found in a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Findings {
@@ -199,6 +210,8 @@ pub struct Findings {
     pub idle: f64,
     /// Share of the run that an even spread of the work would win, at most.
     pub balance: f64,
+    /// When tasks begin, where there are several. Until the last of them does, others may wait for it.
+    pub begun: Option<TaskBegins>,
     /// How many threads can compute at once, where there are more of them, and never more do.
     /// One that does not compute may then wait for a CPU, and not for the others, so nothing is
     /// said of what balance would win.

@@ -14,6 +14,7 @@ mod counted;
 mod counts;
 mod finding;
 mod instead;
+mod launch;
 mod low_ipc;
 mod one_offs;
 mod part;
@@ -29,7 +30,9 @@ mod turns;
 use super::serial::Scope;
 use crate::cluster::ClusterId;
 use counted::Counted;
-pub use finding::{Cause, Finding, FindingKind, Findings, FindingsInput, Gradient, LEAST_SHARE, ThreadName};
+pub use finding::{
+    Cause, Finding, FindingKind, Findings, FindingsInput, Gradient, LEAST_SHARE, TaskBegins, ThreadName,
+};
 use stretches::{Among, Stretches};
 
 /// A burst of no phase is named if it takes at least this share of the run.
@@ -86,7 +89,7 @@ pub fn findings(input: &FindingsInput<'_>) -> Findings {
     // After the last burst, nobody knows: the trace may have been cut.
     let (busy, last) = all.busy();
     let idle = last.saturating_sub(input.part.start).saturating_sub(busy);
-    Findings { list, idle: idle.0 as f64 / whole, balance, few_cpus }
+    Findings { list, idle: idle.0 as f64 / whole, balance, begun: all.begun(), few_cpus }
 }
 
 /// What is lost among those that are compared, and the share of `whole` that

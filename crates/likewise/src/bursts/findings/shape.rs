@@ -179,12 +179,26 @@ pub(super) fn above_mean(stretches: &Stretches<'_>, times: &[f64]) -> f64 {
     most.iter().zip(means(stretches, times)).map(|(most, mean)| most - mean).sum()
 }
 
-/// The units with least and with most time.
-pub(super) fn ends(times: &[f64]) -> (u32, u32) {
-    let by_time = |&a: &usize, &b: &usize| times[a].total_cmp(&times[b]).then(b.cmp(&a));
-    let least = (0..times.len()).min_by(|a, b| times[*a].total_cmp(&times[*b]).then(a.cmp(b)));
-    let most = (0..times.len()).max_by(by_time);
-    (least.unwrap_or(0) as u32, most.unwrap_or(0) as u32)
+/// Of several groups, one names its ends if it costs at least this share of what the most costly
+/// one does.
+const COSTS: f64 = 0.1;
+
+/// The units with least and with most time, of each group in which these are apart.
+pub(super) fn ends(stretches: &Stretches<'_>, times: &[f64]) -> [Vec<u32>; 2] {
+    let mut units: Vec<Vec<u32>> = vec![Vec::new(); stretches.n_groups()];
+    (0..times.len() as u32).for_each(|unit| units[stretches.group_of(unit)].push(unit));
+    let time = |unit: u32| times[unit as usize];
+    let of_group = |units: Vec<u32>, mean: f64| {
+        let least = units.iter().copied().min_by(|&a, &b| time(a).total_cmp(&time(b)).then(a.cmp(&b)))?;
+        let most = units.iter().copied().max_by(|&a, &b| time(a).total_cmp(&time(b)).then(b.cmp(&a)))?;
+        Some((time(most) - mean, least, most))
+    };
+    let means = means(stretches, times);
+    let found: Vec<(f64, u32, u32)> =
+        units.into_iter().zip(means).filter_map(|(units, mean)| of_group(units, mean)).collect();
+    let dearest = found.iter().map(|found| found.0).fold(0.0, f64::max);
+    let costly = || found.iter().filter(|found| found.0 >= COSTS * dearest);
+    [costly().map(|found| found.1).collect(), costly().map(|found| found.2).collect()]
 }
 
 /// Mean time of those units over that of the others of their groups.

@@ -11,6 +11,7 @@ use rayon::prelude::*;
 use super::counted::Counted;
 use super::counts::{self, Counts, both, evens_out, sum, uneven};
 use super::finding::ThreadName;
+use super::launch;
 pub(super) use super::part::Part;
 use crate::bursts::serial::is_nearly_all;
 use crate::table::Nanos;
@@ -98,6 +99,7 @@ impl<'a> Stretches<'a> {
         let step = (0..=all.noise()).collect();
         let mut stretches = Self { all, step, unit, group, peers, order, bounds: Vec::new() };
         stretches.cut();
+        stretches.bounds = launch::joined(&stretches, &stretches.bounds);
         stretches.find_steps();
         stretches.join();
         stretches
@@ -494,6 +496,16 @@ impl<'a> Stretches<'a> {
 
     pub(super) fn n_groups(&self) -> usize {
         self.peers.len()
+    }
+
+    /// When the first burst of each unit begins, however short.
+    pub(super) fn first_begins(&self) -> Vec<Nanos> {
+        let mut first = vec![Nanos(u64::MAX); self.n_units()];
+        for (&unit, begin) in self.unit.iter().zip(self.all.first_begins()) {
+            let first = &mut first[unit as usize];
+            *first = begin.min(*first);
+        }
+        first
     }
 
     pub(super) fn order(&self) -> &[u32] {

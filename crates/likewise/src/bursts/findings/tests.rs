@@ -3,6 +3,7 @@
 mod asleep;
 mod chance;
 mod instead;
+mod launch;
 mod low_ipc;
 mod part;
 mod serial;

@@ -68,7 +68,7 @@ impl Calm {
 /// once would spoil every mean.
 ///
 /// A burst is such a one-off if it is at least twice as long as the median of its
-/// thread, longer by half a percent of the run (`end`), and longer by ten times
+/// thread, longer by half a percent of the run (`length`), and longer by ten times
 /// the usual distance of the phase's bursts from their threads' medians (itself a
 /// median). At most a tenth of a phase's bursts (rounded up) are one-offs, and a thread with
 /// fewer than five bursts in a phase has none. A burst whose cluster belongs to
@@ -81,14 +81,14 @@ impl Calm {
 /// # Complexity
 /// O(n log n) for n bursts.
 #[must_use]
-pub fn calm(run: &RunBursts<'_>, phase_of: &[Option<u32>], end: Nanos) -> Calm {
+pub fn calm(run: &RunBursts<'_>, phase_of: &[Option<u32>], length: Nanos) -> Calm {
     let n_phases = phase_of.iter().flatten().max().map_or(0, |&p| p as usize + 1);
     let mut members: Vec<Vec<u32>> = vec![Vec::new(); n_phases];
     let Strays { is_stray, .. } = Strays::of(run, phase_of, n_phases);
     for ((i, phase), _) in run.complete.iter().zip(phase_of).zip(&is_stray).filter(|(_, stray)| !**stray) {
         phase.iter().for_each(|&p| members[p as usize].push(i));
     }
-    let least = LEAST_SHARE * end.0 as f64;
+    let least = LEAST_SHARE * length.0 as f64;
     let of_phases = || (0u32..).zip(&members);
     let odd: Vec<(u32, Odd)> = of_phases()
         .flat_map(|(p, bursts)| odd(run, bursts, least).into_iter().map(move |o| (p, o)))

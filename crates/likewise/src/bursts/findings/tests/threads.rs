@@ -63,6 +63,33 @@ fn a_slow_thread_of_one_task_is_told_once_and_a_slow_task_as_a_task() {
     assert_eq!((finding.scope, names(finding)), (Scope::Run, vec![(2, 1), (2, 2), (2, 3), (2, 4)]));
 }
 
+/// Work that rises from thread to thread. (Of four tasks in which it is thread 4, it was told that
+/// it is "not the same one in all tasks".)
+#[test]
+fn a_gradient_over_the_threads_of_each_task_names_its_ends() {
+    let found = hybrid(|_| 5, |_, thread| 500 + 50 * u64::from(thread));
+    let [finding] = &found.list[..] else { panic!("{found:?}") };
+    assert_eq!((finding.scope, names(finding)), (Scope::Task, vec![(1, 4), (2, 4), (3, 4)]));
+    assert!(near(finding.share, 0.075), "{finding:?}");
+    let gradient = finding.gradient.clone().expect("a gradient");
+    assert_eq!(gradient.least, [1, 2, 3].map(|task| ThreadName { task, thread: 1 }));
+    assert_eq!((gradient.least_time, gradient.most_time), (Nanos(5_500), Nanos(7_000)));
+    // In one task alone, the others are even but for chance.
+    let found = hybrid(
+        |_| 5,
+        |task, thread| 600 + u64::from(thread) * if task == 2 { 60 } else { u64::from(task == thread) },
+    );
+    let within = found.list.iter().find(|finding| finding.scope == Scope::Task).expect("a finding");
+    assert_eq!(names(within), [(2, 4)], "{found:?}");
+}
+
+#[test]
+fn where_it_is_another_thread_in_each_task_none_is_named() {
+    let found = hybrid(|_| 5, |task, thread| 500 + 50 * u64::from(1 + (thread + task) % 4));
+    let [finding] = &found.list[..] else { panic!("{found:?}") };
+    assert_eq!((finding.scope, names(finding), &finding.gradient), (Scope::Task, vec![], &None));
+}
+
 /// Threads that are as fast as the others end their task and the run earlier: one time.
 #[test]
 fn what_a_slow_thread_costs_its_task_and_the_run_is_counted_once() {
