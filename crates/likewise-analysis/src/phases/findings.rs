@@ -127,20 +127,25 @@ fn nothing_found(analysis: &Analysis, found: &Findings) -> String {
         );
     }
     // A phase may be worth more by what no finding looks for, such as one that does the same faster.
-    let sought = "nothing that is looked for (imbalance of a step, serial time, slow threads, single long bursts, an \
-                  IPC of at most half of the others')";
+    let sought = "nothing that is looked for (imbalance of a step, serial time, slow threads, a time in which most \
+                  threads are slower, single long bursts, an IPC of at most half of the others')";
+    let unknown = if found.knows_slower {
+        ""
+    } else {
+        " Whether all threads become slower with time cannot be told: it takes the instructions of most bursts."
+    };
     if found.balance < LITTLE {
         return format!(
             "Nothing stands out: {sought} is worth {least} of the run. (Between moments at which no \
              thread computes, the busiest one computes for {balance} of the run more than the mean; threads compute \
-             for {computing} of the run; until the last burst ends, none does in {idle} of it.)"
+             for {computing} of the run; until the last burst ends, none does in {idle} of it.){unknown}"
         );
     }
     format!(
         "Between moments at which no thread computes, the busiest one computes for {balance} of the run more than \
          the mean, but which step makes it cannot be told: {sought} is worth {least} of the run and \
          more than chance makes, as the same bursts differ from time to time. (Threads compute for {computing} of \
-         the run; until the last burst ends, none does in {idle} of it.)"
+         the run; until the last burst ends, none does in {idle} of it.){unknown}"
     )
 }
 
@@ -217,7 +222,17 @@ fn sentence(finding: &Finding, names: &Names) -> String {
                 capital(&threads)
             )
         }
-        FindingKind::Slower { times, everywhere } => {
+        FindingKind::Slower { times, everywhere, by_degrees: true } => {
+            let steps = if everywhere { "all phases".to_owned() } else { small(&steps) };
+            let who = if names.all.len() == finding.threads.len() { names.everyone() } else { threads };
+            let since = finding.from.map_or_else(String::new, |from| format!(" from {from} on"));
+            format!(
+                "{} become slower little by little, or in steps, in {steps}{since}: at the end they take {times:.2} times \
+                 as long as before, for the same instructions. As fast as before, {win} of the run would be won.",
+                capital(&who)
+            )
+        }
+        FindingKind::Slower { times, everywhere, by_degrees: false } => {
             let steps = if everywhere { "all phases".to_owned() } else { small(&steps) };
             let as_when = match (finding.from, finding.until) {
                 (Some(_), None) => "before",

@@ -57,8 +57,10 @@ fn of_kind(value: &mut Value, finding: &Finding) {
             value["alone_ns"] = alone.0.into();
             value["before_ns"] = finding.before.0.into();
         }
-        FindingKind::SlowThreads { times, .. } | FindingKind::Slower { times, .. } => {
+        FindingKind::SlowThreads { times, .. } => value["times"] = times.into(),
+        FindingKind::Slower { times, by_degrees, .. } => {
             value["times"] = times.into();
+            value["by_degrees"] = by_degrees.into();
         }
         FindingKind::OneOff { bursts, same, duration, others, itself, alone } => {
             value["bursts"] = bursts.into();

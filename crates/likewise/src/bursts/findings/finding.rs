@@ -86,12 +86,14 @@ pub enum FindingKind {
         everywhere: bool,
     },
     /// More than half of the threads take longer for the same instructions in
-    /// one stretch of time, and not in the rest of the run.
+    /// one stretch of time, and not in the rest of the run; or more and more until its end.
     Slower {
-        /// Their time over that at other times.
+        /// Their time over that at other times; by degrees, that at the end over that before.
         times: f64,
         /// Whether they do in all phases.
         everywhere: bool,
+        /// Whether they become slower little by little, or in several steps, until the end.
+        by_degrees: bool,
     },
     /// Bursts that take long, each once, or threads that do together.
     OneOff {
@@ -212,6 +214,8 @@ pub struct Findings {
     pub balance: f64,
     /// When tasks begin, where there are several. Until the last of them does, others may wait for it.
     pub begun: Option<TaskBegins>,
+    /// Whether instructions tell if all threads become slower: those of half of the time are known.
+    pub knows_slower: bool,
     /// How many threads can compute at once, where there are more of them, and never more do.
     /// One that does not compute may then wait for a CPU, and not for the others, so nothing is
     /// said of what balance would win.

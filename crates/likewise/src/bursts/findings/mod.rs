@@ -89,7 +89,14 @@ pub fn findings(input: &FindingsInput<'_>) -> Findings {
     // After the last burst, nobody knows: the trace may have been cut.
     let (busy, last) = all.busy();
     let idle = last.saturating_sub(input.part.start).saturating_sub(busy);
-    Findings { list, idle: idle.0 as f64 / whole, balance, begun: all.begun(), few_cpus }
+    Findings {
+        list,
+        idle: idle.0 as f64 / whole,
+        balance,
+        begun: all.begun(),
+        knows_slower: slower::is_known(&all),
+        few_cpus,
+    }
 }
 
 /// What is lost among those that are compared, and the share of `whole` that

@@ -40,14 +40,50 @@ pub(super) fn stretch(values: &[f64]) -> Option<Range<usize>> {
     let (inside, others) = means_of(&means, &found);
     let pieces = [&means[found.clone()], &means[..found.start], &means[found.end..]];
     let even = LEAST_APART.max(EVEN * (inside - others));
-    // Of what comes now and then, no stretch has nearly all and the rest hardly any.
+    let is_one = is_clear(&means, &found) && pieces.iter().all(|piece| best(piece, even).is_none());
+    is_one.then(|| found.start * width..(found.end * width).min(values.len()))
+}
+
+/// Whether a stretch has values above half way, and the rest below: nine of ten. Of what comes now
+/// and then, no stretch has nearly all and the rest hardly any.
+fn is_clear(values: &[f64], found: &Range<usize>) -> bool {
+    let (inside, others) = means_of(values, found);
     let half = 0.5 * (inside + others);
     let high = |values: &[f64]| values.iter().filter(|&&value| value > half).count();
-    let (within, all) = (high(pieces[0]), high(&means));
-    let n_others = means.len() - found.len();
-    let is_clear = 10 * within >= 9 * found.len() && 10 * (all - within) <= n_others;
-    let is_one = inside > others && is_clear && pieces.iter().all(|piece| best(piece, even).is_none());
-    is_one.then(|| found.start * width..(found.end * width).min(values.len()))
+    let (within, all) = (high(&values[found.clone()]), high(values));
+    let n_others = values.len() - found.len();
+    inside > others && 10 * within >= 9 * found.len() && 10 * (all - within) <= n_others
+}
+
+/// Where values rise to the end, little by little or in several steps: until where they have not
+/// risen yet, and from where on they rise no more. `None` where they do not, or also fall, or where
+/// one step is all.
+///
+/// # Complexity
+/// O(n + m² log m) for n values, and m of at most 1,000.
+pub(super) fn rise(values: &[f64]) -> Option<[usize; 2]> {
+    let width = values.len().div_ceil(MOST_STEPS).max(1);
+    let means: Vec<f64> =
+        values.chunks(width).map(|chunk| chunk.iter().sum::<f64>() / chunk.len() as f64).collect();
+    let step = |part: Range<usize>| {
+        let values = &means[part.clone()];
+        let Some(found) = best(values, LEAST_APART) else { return Ok(None) };
+        let (inside, others) = means_of(values, &found);
+        if found.end < values.len() || inside < others {
+            return Err(());
+        }
+        // What is not clear is no step, and no fall.
+        Ok(is_clear(values, &found).then_some(part.start + found.start))
+    };
+    let middle = step(0..means.len()).ok()??;
+    let (mut first, mut last) = (middle, middle);
+    while let Some(earlier) = step(0..first).ok()? {
+        first = earlier;
+    }
+    while let Some(later) = step(last..means.len()).ok()? {
+        last = later;
+    }
+    (first < last).then_some([first * width, last * width])
 }
 
 /// The stretch whose mean differs most from that of the other values (by the sum of
@@ -126,6 +162,21 @@ mod tests {
             let values: Vec<f64> = (0..40).map(|_| if draw() < 0.25 { 0.6 } else { 0.0 }).collect();
             assert_eq!(since(&values), None, "{values:?}");
         }
+    }
+
+    #[test]
+    fn what_rises_little_by_little_or_in_steps_is_no_stretch() {
+        let [first, last] = rise(&steps(60, |i| 0.01 * i as f64)).expect("a rise");
+        assert!(first < 15 && last >= 45, "{first} {last}");
+        let levels = |i: usize| [0.0, 0.1, 0.35][usize::from(i >= 15) + usize::from(i >= 40)];
+        assert_eq!(rise(&steps(60, levels)), Some([15, 40]));
+        // One step, none, a rise that ends before the run does, a fall, and now and then.
+        assert_eq!(rise(&steps(60, |i| if i > 20 { 0.3 } else { 0.0 })), None);
+        assert_eq!(rise(&steps(60, |_| 0.3)), None);
+        assert_eq!(rise(&steps(60, |i| if i < 40 { 0.01 * i as f64 } else { 0.0 })), None);
+        assert_eq!(rise(&steps(60, |i| -0.01 * i as f64)), None);
+        assert_eq!(rise(&steps(60, |i| if i % 4 == 0 { 0.5 } else { 0.0 })), None);
+        assert_eq!(rise(&[]), None);
     }
 
     #[test]

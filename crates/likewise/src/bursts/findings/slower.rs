@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use super::causes::EVERYWHERE;
 use super::counted::Counted;
 use super::finding::{Finding, FindingKind, LEAST_APART};
-use super::since::{FEWEST, means_of, stretch};
+use super::since::{FEWEST, means_of, rise, stretch};
 use crate::bursts::rates::instructions_and_cycles;
 use crate::bursts::serial::Scope;
 use crate::table::{Nanos, Values};
@@ -34,8 +34,24 @@ struct Slower {
     /// Time in it, of all threads, and what of it is more than at other times.
     time: f64,
     more: f64,
+    /// Their time for the same instructions over that at other times, and whether it rises by degrees:
+    /// then that at the end over that before.
+    times: f64,
+    by_degrees: bool,
     /// The threads that take longer.
     threads: Vec<u32>,
+}
+
+/// Whether the instructions of half of the time or more are known.
+pub(super) fn is_known(all: &Counted<'_>) -> bool {
+    let counters = &all.table.counters;
+    let Some(counter) = instructions_and_cycles(counters)[0] else { return false };
+    let values = &counters[counter].values;
+    let mut times = [0.0; 2];
+    for &burst in &all.order {
+        times[usize::from(values.get(burst as usize) > 0.0)] += all.duration(burst) as f64;
+    }
+    times[1] >= times[0]
 }
 
 /// The slowdown that costs most: more than half of the threads take longer for the
@@ -54,6 +70,10 @@ pub(super) fn slower(all: &Counted<'_>, whole: f64) -> Option<Finding> {
     let mut same: Vec<&Slower> = (found.iter())
         .filter(|s| {
             let within = s.period.max(worst.period);
+            // Where it begins, and by how much, is not the same to each phase that becomes slower.
+            if s.by_degrees || worst.by_degrees {
+                return s.by_degrees == worst.by_degrees;
+            }
             is_near(s.from, worst.from, within) && is_near(s.until, worst.until, within)
         })
         .collect();
@@ -74,8 +94,13 @@ pub(super) fn slower(all: &Counted<'_>, whole: f64) -> Option<Finding> {
         return None;
     }
     let threads = &worst.threads;
+    let times = if worst.by_degrees {
+        same.iter().map(|s| s.time * s.times).sum::<f64>() / time
+    } else {
+        time / (time - more)
+    };
     Some(Finding {
-        kind: FindingKind::Slower { times: time / (time - more), everywhere },
+        kind: FindingKind::Slower { times, everywhere, by_degrees: worst.by_degrees },
         share: more / all.names().len() as f64 / whole,
         scope: Scope::Run,
         phases: all.phases(same.iter().flat_map(|s| s.labels.iter().copied())),
@@ -191,7 +216,10 @@ fn one(all: &Counted<'_>, instructions: &Values, kind: &Kind) -> Option<Slower> 
         round.iter().map(|&burst| of(burst)).sum::<f64>() / round.len() as f64
     };
     let values: Vec<f64> = rounds.iter().map(|round| mean(round, &value)).collect();
-    let place = stretch(&values)?;
+    let (place, last) = match stretch(&values) {
+        Some(place) => (place, None),
+        None => rise(&values).map(|[first, last]| (first..values.len(), Some(last)))?,
+    };
     let (inside, others) = means_of(&values, &place);
     let work: Vec<f64> =
         rounds.iter().map(|round| mean(round, &|burst| instructions.get(burst as usize).ln())).collect();
@@ -204,16 +232,19 @@ fn one(all: &Counted<'_>, instructions: &Values, kind: &Kind) -> Option<Slower> 
         return None;
     }
     let begin = |round: usize| all.begin(rounds[round][0]);
-    let last = rounds.len() - 1;
+    let n = rounds.len();
     let slow = rounds[place.clone()].iter().flat_map(|round| round.iter());
     let time: f64 = slow.map(|&burst| all.duration(burst) as f64).sum();
+    let at_end = last.map_or(inside, |last| values[last..].iter().sum::<f64>() / (n - last) as f64);
     Some(Slower {
         labels: kind.labels.clone(),
         from: (place.start > 0).then(|| begin(place.start)),
-        until: (place.end <= last).then(|| begin(place.end)),
+        until: (place.end < n).then(|| begin(place.end)),
         period: begin(place.end - 1).saturating_sub(begin(place.start)).0 as f64 / (place.len() - 1) as f64,
         time,
         more: time * (1.0 - (others - inside).exp()),
+        times: (at_end - others).exp(),
+        by_degrees: last.is_some(),
         threads,
     })
 }

@@ -79,8 +79,7 @@ fn a_gradient_over_the_threads_of_each_task_names_its_ends() {
         |_| 5,
         |task, thread| 600 + u64::from(thread) * if task == 2 { 60 } else { u64::from(task == thread) },
     );
-    let within = found.list.iter().find(|finding| finding.scope == Scope::Task).expect("a finding");
-    assert_eq!(names(within), [(2, 4)], "{found:?}");
+    assert_eq!(names(&found.list[0]), [(2, 4)], "{found:?}");
 }
 
 #[test]
@@ -177,4 +176,23 @@ fn what_is_serial_in_a_task_and_less_often_in_the_run_is_not_one_time() {
         let expected = if often == 0 { (Some(3_000), None) } else { (Some(1_800), Some(3_000)) };
         assert_eq!((times(Scope::Run), times(Scope::Task)), expected, "{found:?}");
     }
+}
+
+/// The first thread of each task computes alone before the others begin, and has less to do than
+/// these in the first region: this is serial, though the sums are about even.
+#[test]
+fn what_the_first_thread_does_before_the_others_begin_is_serial() {
+    let mut bursts: Vec<(u32, Burst)> = Vec::new();
+    for (step, task) in (0..10).flat_map(|step| (1..4).map(move |task| (step, task))) {
+        if step == 0 {
+            bursts.push((1, (task, 0, 300, 2, 300.0, 300.0)));
+        }
+        for thread in 1..5 {
+            let time = if thread == 1 { 200 } else { 500 };
+            bursts.push((thread, (task, 1_000 * step + 310, time, 1, time as f64, time as f64)));
+        }
+    }
+    let found = found_of_threads(&bursts, 10_000);
+    let serial = found.list.iter().find(|finding| finding.is_serial()).expect("serial time");
+    assert_eq!((names(serial), numbers(serial)), (vec![(1, 1), (2, 1), (3, 1)], vec![2]));
 }

@@ -63,7 +63,9 @@ fn what_all_tasks_take_longer_over_in_a_part_of_the_run_is_told() {
             (0..30).flat_map(|step| (1..9).flat_map(move |task| burst(task, step))).collect();
         let found = found(&bursts, 30 * 80_000);
         let [finding] = &found.list[..] else { panic!("{split}: {found:?}") };
-        let FindingKind::Slower { times, everywhere: true } = finding.kind else { panic!("{finding:?}") };
+        let FindingKind::Slower { times, everywhere: true, by_degrees: false } = finding.kind else {
+            panic!("{finding:?}")
+        };
         assert!((times - 1.3).abs() < 0.01 && tasks(finding).len() == 8, "{finding:?}");
         let from = (first > 0).then_some(Nanos(first * 80_000));
         assert_eq!((finding.from, finding.until), (from, (last < 30).then_some(Nanos(last * 80_000))));
@@ -71,11 +73,31 @@ fn what_all_tasks_take_longer_over_in_a_part_of_the_run_is_told() {
         let truth = 9.0 / 80.0 * (last - first) as f64 / 30.0;
         assert!((finding.share / truth - 1.0).abs() < 0.03, "{truth}: {finding:?}");
     }
-    // Little by little, and with more instructions: not one stretch, and no slowness.
-    let slowly = disturbed_steps(8, 400, |_, step| 1.0 + 0.02 * step as f64);
-    assert_eq!(slowly.list, []);
+    // With more instructions: no slowness.
     let more = steps(|_, step| if step > 5 { (900, 1, 900.0) } else { (600, 1, 600.0) });
     assert_eq!(more.list, []);
+}
+
+/// Of a run in which all become slower until they take 1.67 times as long, nothing was told.
+#[test]
+fn all_that_become_slower_by_degrees_are_told_so() {
+    let steps = |step: u64| [1.0, 1.1, 1.4][usize::from(step >= 8) + usize::from(step >= 20)];
+    let slowly = |step: u64| 1.0 + 0.02 * step as f64;
+    for (factor, won) in [(&steps as &dyn Fn(u64) -> f64, 5.2 / 30.0), (&slowly, 8.7 / 30.0)] {
+        let burst = |task: u32, step: u64| {
+            let time = disturbed(task, step, 400) as f64 * factor(step);
+            (task, step * 40_000, time as u64, 1, 2e4, time)
+        };
+        let bursts: Vec<Burst> = (0..30).flat_map(|step| (1..9).map(move |task| burst(task, step))).collect();
+        let found = found(&bursts, 30 * 40_000);
+        let [finding] = &found.list[..] else { panic!("{found:?}") };
+        let FindingKind::Slower { times, by_degrees: true, .. } = finding.kind else { panic!("{finding:?}") };
+        assert!((1.3..1.65).contains(&times) && tasks(finding).len() == 8, "{finding:?}");
+        // Of 20,000 ns in each step of 40,000; what is slower before it shows is not counted.
+        let truth = won / 2.0;
+        assert!((0.6 * truth..1.1 * truth).contains(&finding.share), "{truth}: {finding:?}");
+        assert!(found.knows_slower && finding.until.is_none() && finding.from.is_some(), "{finding:?}");
+    }
 }
 
 /// Two phases of the same instructions, of 20,000 and 12,000 ns, which become two others; the
@@ -103,7 +125,9 @@ fn phases_of_the_same_instructions_become_slow_in_their_order_of_time() {
                 continue;
             }
             let [finding] = &found.list[..] else { panic!("{swapped}: {found:?}") };
-            let FindingKind::Slower { times, everywhere: true } = finding.kind else { panic!("{finding:?}") };
+            let FindingKind::Slower { times, everywhere: true, by_degrees: false } = finding.kind else {
+                panic!("{finding:?}")
+            };
             assert!((times - 1.3).abs() < 0.01, "{finding:?}");
             assert_eq!(finding.from, Some(Nanos(first * 80_000)));
         }
