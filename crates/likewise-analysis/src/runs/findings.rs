@@ -4,7 +4,7 @@ use super::wall::longest;
 use super::words::times;
 use super::{Comparison, Phase, cause, cause_of, per};
 use likewise::bursts::scaling::{
-    Change, Factor, FactorKind, IterationsFrom, Per, PhaseScaling, SERIAL_SHARE, Scaling, SlowTasks, Untold,
+    Change, Factor, FactorKind, IterationsFrom, Per, PhaseScaling, SERIAL_SHARE, Scaling, SlowTasks,
 };
 use likewise::table::Nanos;
 use likewise::words::{counted, listed, percent};
@@ -90,65 +90,10 @@ impl Comparison {
         )
     }
 
-    /// What stops scaling.
-    fn stops(&self) -> Vec<String> {
-        let phases = self.shown().iter().filter_map(|phase| {
-            let why = self.why(&phase.scaling)?;
-            Some(format!("{} stops scaling {why}.", who(phase)))
-        });
-        let whole = self.why(&self.whole).filter(|_| self.is_whole_known()).map(|why| {
-            let loss = self.whole.stops_at.and_then(|at| self.largest_loss(at));
-            let most = loss.map(|(phase, part)| {
-                let part = if part > 1.0 { "all".to_owned() } else { percent(part) };
-                format!(". Of what the {} that computes longest loses, phase {phase} is {part}", self.unit())
-            });
-            format!("{} stops scaling {why}{}.", self.all(), most.unwrap_or_default())
-        });
-        let mut findings: Vec<String> = whole.into_iter().chain(phases).collect();
-        if findings.is_empty() {
-            findings.push(self.all_scale());
-        }
-        findings.extend(self.time_outside());
-        findings
-    }
-
-    /// That nothing stops scaling, as far as is known; more than all of it
-    /// needs a reason.
-    fn all_scale(&self) -> String {
-        let threshold = percent(self.threshold);
-        let above = |change: &&Change| change.is_above(self.threshold);
-        let best = |phase: &Phase| {
-            let known = phase.scaling.changes.iter().zip(&phase.is_sure).filter(|(_, is_sure)| **is_sure);
-            let change = known.filter_map(|(change, _)| change.as_ref()).filter(above);
-            change.max_by(|a, b| a.efficiency.total_cmp(&b.efficiency)).cloned()
-        };
-        let of_phase = |phase: &Phase| best(phase).map(|change| (phase.number, change));
-        let most = self.shown().iter().filter_map(of_phase);
-        match most.max_by(|a, b| a.1.efficiency.total_cmp(&b.1.efficiency)) {
-            Some((phase, change)) => format!(
-                "No phase{} falls below an efficiency of {threshold}{}; phase {phase} is far above 100%, at {}: {}.",
-                if self.all_known() { "" } else { " that is known to be the same in all runs" },
-                self.but_for_chance(),
-                percent(change.efficiency),
-                gains(&change)
-            ),
-            None if self.all_known() => {
-                format!("Every phase keeps an efficiency of {threshold} or more{}.", self.but_for_chance())
-            }
-            None if self.shown().iter().all(|phase| !phase.is_known()) => {
-                "Which phases scale cannot be told: none is known to be the same in two runs.".to_owned()
-            }
-            None => format!(
-                "Every phase that is known to be the same in all runs keeps an efficiency of {threshold} or more{}.",
-                self.but_for_chance()
-            ),
-        }
-    }
-
     /// Whether every phase worth looking at is in all runs, and known to be the
     /// same.
-    fn all_known(&self) -> bool {
-        self.shown().iter().all(|phase| !phase.is_unsure() && phase.runs.iter().all(Option::is_some))
+    pub(super) fn all_known(&self) -> bool {
+        self.looked_at().all(|phase| !phase.is_unsure() && phase.runs.iter().all(Option::is_some))
     }
 
     /// Whether the figures of all computation in a run are of the same work as in the run that it
@@ -167,26 +112,6 @@ impl Comparison {
         };
         let is_known = |r: usize| share(r) <= 1.0 - self.threshold;
         !self.unlike_calm && (self.per != Some(Per::Iteration) || (0..self.runs.len()).all(is_known))
-    }
-
-    /// That the phases do not tell whether the scaling is strong or weak.
-    fn unknown_scaling(&self) -> Option<String> {
-        let told = self.told_scaling.filter(|told| !told.is_sure() && !self.same_threads())?;
-        let unit = self.unit();
-        let why = match told.divided {
-            Ok(divided) => format!(
-                "phases with {} of the time divide their work by the {unit}s, the others have as much for each {unit}",
-                percent(divided)
-            ),
-            Err(Untold::Repeats) => "how often the runs repeat what they do is not known".to_owned(),
-            Err(Untold::Phases) => {
-                format!("the phases that all runs have, on all {unit}s, hold less than half of a run's time")
-            }
-        };
-        Some(format!(
-            "Whether this is strong or weak scaling cannot be told: {why}. It is taken as {}; --scaling says it.",
-            self.scaling_name()
-        ))
     }
 
     /// The phases that are not found in a run.
@@ -228,7 +153,7 @@ impl Comparison {
 
     /// Where the table has a `~` beside a figure that a sentence would else deny: below the
     /// threshold, or, in runs of as many threads, above it.
-    fn but_for_chance(&self) -> &'static str {
+    pub(super) fn but_for_chance(&self) -> &'static str {
         let is_denied = |change: &Change| {
             change.may_be_chance(self.threshold)
                 && (self.same_threads() || change.efficiency < self.threshold)
@@ -237,7 +162,7 @@ impl Comparison {
             let known = phase.scaling.changes.iter().zip(&phase.is_sure).filter(|(_, is_sure)| **is_sure);
             known.filter_map(|(change, _)| change.as_ref()).any(is_denied)
         };
-        if self.shown().iter().any(is_marked) { ", but for what may be chance" } else { "" }
+        if self.looked_at().any(is_marked) { ", but for what may be chance" } else { "" }
     }
 
     /// What is slower or faster than in the first run, run by run.
@@ -253,7 +178,7 @@ impl Comparison {
                 differences.extend(self.difference(r, self.all(), (&self.whole, per), serial));
             }
             let before = differences.len();
-            for phase in self.shown().iter().filter(|phase| phase.is_sure[r]) {
+            for phase in self.looked_at().filter(|phase| phase.is_sure[r]) {
                 let slow = phase.runs[r].as_ref().and_then(|run| run.slow.as_ref());
                 let slow = slow.map(|slow| slow_tasks(slow, phase.per, self.iterations_in(phase, r)));
                 differences.extend(self.difference(r, &who(phase), (&phase.scaling, phase.per), slow));
@@ -357,7 +282,7 @@ impl Comparison {
     /// The phase in which the longest-computing thread of a run loses most, and
     /// its share of all that this thread loses against the longest thread of
     /// the smallest run. The efficiency is defined by these threads.
-    fn largest_loss(&self, run: usize) -> Option<(u32, f64)> {
+    pub(super) fn largest_loss(&self, run: usize) -> Option<(u32, f64)> {
         let threads = |r: usize| self.runs[r].whole.run_threads.max(1) as f64;
         let base = self.whole.base;
         let work = if self.scaling == Scaling::Weak { 1.0 } else { threads(base) / threads(run) };
@@ -377,7 +302,7 @@ impl Comparison {
     }
 
     /// Where and why something stops scaling, if it does.
-    fn why(&self, scaling: &PhaseScaling) -> Option<String> {
+    pub(super) fn why(&self, scaling: &PhaseScaling) -> Option<String> {
         let at = scaling.stops_at?;
         let change = scaling.changes[at].as_ref()?;
         if self.runs[at].whole.run_threads == self.runs[scaling.base].whole.run_threads {
@@ -469,7 +394,7 @@ impl Comparison {
     }
 }
 
-fn who(phase: &Phase) -> String {
+pub(super) fn who(phase: &Phase) -> String {
     let sure = phase.runs.iter().zip(&phase.is_sure).filter(|(_, sure)| **sure);
     let share = sure.filter_map(|(run, _)| Some(run.as_ref()?.figures().share)).fold(0.0, f64::max);
     format!("Phase {} (up to {} of the time)", phase.number, percent(share))
@@ -502,7 +427,7 @@ fn losses(change: &Change) -> String {
     }
 }
 
-fn gains(change: &Change) -> String {
+pub(super) fn gains(change: &Change) -> String {
     let mut told = change.factors.clone();
     told.sort_by(|a, b| b.value.total_cmp(&a.value));
     let name = |factor: &Factor| match factor.kind {

@@ -3,6 +3,7 @@
 mod findings;
 mod off_core;
 mod phase;
+mod scaling;
 mod serial;
 mod wall;
 mod words;

@@ -23,11 +23,20 @@ pub(super) fn phase(
         let mixed = measures.mixed(p, scaling.base, r) > 1.0 - threshold;
         let growth = both.map_or(1.0, |(now, before)| work_of(kind, before, now));
         let moved = measures.may_be_moved(p, (scaling.base, r), growth, 1.0 - threshold);
+        let other = measures.may_be_other(p, (scaling.base, r), growth, 1.0 - threshold);
         let split = measures.may_be_split(p, (scaling.base, r), 1.0 - threshold)
             || measures.may_be_joined(p, (scaling.base, r), 1.0 - threshold);
         let elsewhere = measures.is_of_other_code(p, (scaling.base, r));
         let calmed = calms[r].is_unlike(&calms[scaling.base], p as u32);
-        matches(r) && matches(scaling.base) && alike && !mixed && !moved && !split && !elsewhere && !calmed
+        matches(r)
+            && matches(scaling.base)
+            && alike
+            && !mixed
+            && !moved
+            && !other
+            && !split
+            && !elsewhere
+            && !calmed
     };
     let is_sure: Vec<bool> = (0..measured.len()).map(sure).collect();
     scaling.stops_at = scaling.stops_at.filter(|&at| is_sure[at]);

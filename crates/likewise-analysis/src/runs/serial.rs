@@ -10,6 +10,25 @@ const HARDLY: f64 = 0.1;
 const WELL: f64 = 0.95;
 
 impl Comparison {
+    /// Phases that sentences are made of: those that are shown, and those that are serial and
+    /// have a part of a run's wall time that is worth a word. Of many threads, one that computes
+    /// alone for long does little of all that is computed.
+    pub(super) fn looked_at(&self) -> impl Iterator<Item = &Phase> {
+        let n_shown = self.shown().len();
+        let share = |phase: &Phase, r: usize| {
+            let run = phase.runs[r].as_ref().filter(|_| self.runs[r].whole.run_threads > 1)?;
+            self.serial_share(r, run.figures())
+        };
+        let is_long = move |phase: &Phase| {
+            (0..self.runs.len()).filter_map(|r| share(phase, r)).any(|share| share >= SERIAL_SHARE)
+        };
+        self.phases
+            .iter()
+            .enumerate()
+            .filter(move |(p, phase)| *p < n_shown || is_long(phase))
+            .map(|(_, phase)| phase)
+    }
+
     /// The share of a run's wall time that serial bursts of no phase have; `None` of a run of
     /// one thread, where all is serial.
     fn share_in_no_phase(&self, r: usize) -> Option<f64> {

@@ -13,8 +13,8 @@ use crate::table::Nanos;
 
 /// Bursts between the same calls are the same phase in all runs, by the names of the calls and
 /// of the functions that make them. Nothing is aligned, and nothing is compared but how often
-/// the runs do each. `None` where a cluster holds bursts of two regions, or two clusters of a
-/// run are of one: names do not tell the phases apart then.
+/// the runs do each. Clusters of a run that have the same names are one phase. `None` where a
+/// cluster holds bursts of two regions, or of none: then the names are not those of the clusters.
 ///
 /// # Returns
 /// As of [`match_runs`](super::match_runs); the confidence of a match is how well the numbers
@@ -56,7 +56,8 @@ pub fn match_by_calls(runs: &[RunBursts<'_>]) -> Option<RunMatch> {
 /// What a run does in one region.
 #[derive(Clone, Debug, Default)]
 struct InRun {
-    cluster: Option<ClusterId>,
+    /// Its clusters, and how many of its bursts are in each.
+    clusters: BTreeMap<ClusterId, u64>,
     bursts: u64,
     noise: u64,
     threads: u64,
@@ -68,6 +69,13 @@ impl InRun {
     /// For each thread that runs it at all.
     fn per_thread(&self) -> f64 {
         self.bursts as f64 / self.threads.max(1) as f64
+    }
+
+    /// The most frequent first.
+    fn clusters(&self) -> Vec<ClusterId> {
+        let mut found: Vec<ClusterId> = self.clusters.keys().copied().collect();
+        found.sort_by_key(|id| Reverse(self.clusters[id]));
+        found
     }
 }
 
@@ -85,10 +93,10 @@ fn by_region(run: &RunBursts<'_>, regions: &RegionOf) -> Option<BTreeMap<u32, In
         let here = found.entry(region).or_default();
         if let Some(id) = label {
             let of_cluster = *region_of[id.index()].get_or_insert(region);
-            let of_region = *here.cluster.get_or_insert(*id);
-            if of_cluster != region || of_region != *id {
+            if of_cluster != region {
                 return None;
             }
+            *here.clusters.entry(*id).or_default() += 1;
         }
         let i = i as usize;
         here.noise += u64::from(label.is_none());
@@ -126,12 +134,7 @@ fn phase_in_runs(
             true => (1.0, Evidence::Reference),
             false => (counts_alike(counts(here, r), counts(there, base)), Evidence::Calls),
         };
-        Some(PhaseInRun {
-            clusters: here.cluster.into_iter().collect(),
-            noise: here.noise,
-            confidence,
-            evidence,
-        })
+        Some(PhaseInRun { clusters: here.clusters(), noise: here.noise, confidence, evidence })
     };
     (0..seen.len()).map(in_run).collect()
 }
@@ -195,13 +198,36 @@ pub(super) mod tests {
         assert_eq!(all.iter().flatten().map(|(_, noise)| noise).sum::<u64>(), 1);
     }
 
+    /// Two steps of one function are between calls of one name.
     #[test]
-    fn names_that_do_not_tell_phases_apart_tell_nothing() {
+    fn steps_of_one_name_are_told_by_their_lines_or_are_one_phase() {
+        let lines = |more: usize| move |phase: usize| format!("f{} (a.c:{})", phase / 2, phase + more);
+        let one = named(10, lines(1));
+        let n = one.clustering.n_clusters;
+        let phases =
+            |other: &Made| match_by_calls(&[one.bursts(), other.bursts()]).expect("names tell").phases;
+        let clusters = |phase: &MatchedPhase| phase.runs.iter().flatten().map(|r| r.clusters.len()).collect();
+        let counted = |phases: &[MatchedPhase]| -> Vec<Vec<usize>> { phases.iter().map(clusters).collect() };
+        let same = phases(&named(20, lines(1)));
+        assert_eq!(counted(&same), vec![vec![1, 1]; n]);
+        assert!(same.iter().flat_map(|phase| phase.runs.iter().flatten()).all(|run| run.confidence > 0.9));
+        // Another build has them at other lines: which is which is not known.
+        let moved = counted(&phases(&named(20, lines(7))));
+        assert_eq!(moved.len(), n.div_ceil(2));
+        assert_eq!(moved.iter().map(|of| of[0]).sum::<usize>(), n);
+        assert!(moved.iter().all(|of| of[0] == of[1]));
+    }
+
+    #[test]
+    fn clusters_that_calls_do_not_tell_of_tell_nothing() {
         let one = named(10, |phase| format!("f{phase} (a.c)"));
-        let same = named(10, |phase| format!("f{} (a.c)", phase / 2));
-        assert_eq!(match_by_calls(&[one.bursts(), same.bursts()]), None);
         let mut without = one.table.clone();
         without.code = None;
         assert_eq!(match_by_calls(&[one.bursts(), RunBursts { table: &without, ..one.bursts() }]), None);
+        // A cluster of bursts between unlike calls.
+        let mut mixed = named(10, |phase| format!("f{phase} (a.c)"));
+        let labels = &mut mixed.clustering.labels;
+        labels.iter_mut().for_each(|label| *label = label.map(|id| ClusterId::from_index(id.index() / 2)));
+        assert_eq!(match_by_calls(&[one.bursts(), mixed.bursts()]), None);
     }
 }

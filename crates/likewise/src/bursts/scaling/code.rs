@@ -1,28 +1,36 @@
 //! Which code bursts are of, in names that hold in every run.
 
-use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::matched::RunBursts;
-use crate::table::{PlaceId, Region};
+use crate::table::{Code, Region};
 
 /// The region of each complete burst of a run, by a number that all runs share; `None` where
 /// it is not known.
 pub(super) type RegionOf = Vec<Option<u32>>;
 
 /// The regions of all runs. Places are known by their names without the number of the line,
-/// which another version of the program has elsewhere. Of no run, if one tells nothing.
+/// which another version of the program has elsewhere. Regions of the same names are told apart
+/// by their lines where all runs that have such regions have them at the same lines: then nothing
+/// was moved there. Of no run, if one tells nothing.
 ///
 /// # Complexity
-/// O(n + r) for n bursts and the r regions that runs list.
+/// O(n + r log r) for n bursts and the r regions that runs list.
 pub(super) fn regions(runs: &[RunBursts<'_>]) -> Vec<RegionOf> {
     let nothing = || runs.iter().map(|run| vec![None; run.complete.len()]).collect();
-    let mut known: FxHashMap<[&str; 3], u32> = FxHashMap::default();
+    let Some(codes) = runs.iter().map(|run| run.table.code.as_ref()).collect::<Option<Vec<&Code>>>() else {
+        return nothing();
+    };
+    let moved = moved(&codes);
+    let mut known: FxHashMap<Names<'_>, u32> = FxHashMap::default();
     let mut of_runs = Vec::with_capacity(runs.len());
-    for run in runs {
-        let Some(code) = &run.table.code else { return nothing() };
-        let name = |place: Option<PlaceId>| place.map_or("", |place| without_line(code.name(place)));
+    for (run, code) in runs.iter().zip(codes) {
         let mut number = |region: &Region| {
-            let names = [region.before, region.after, region.function].map(name);
+            let names = names(code, region);
+            let without = names.map(without_line);
+            let names = if moved.contains(&without) { without } else { names };
             let new = known.len() as u32;
             (*region != Region::default()).then(|| *known.entry(names).or_insert(new))
         };
@@ -30,6 +38,31 @@ pub(super) fn regions(runs: &[RunBursts<'_>]) -> Vec<RegionOf> {
         of_runs.push(run.complete.iter().map(|i| of_list[code.regions.place(i as usize)]).collect());
     }
     of_runs
+}
+
+/// The names of the places before and after a region, and of the one that it is in.
+type Names<'a> = [&'a str; 3];
+
+fn names<'a>(code: &'a Code, region: &Region) -> Names<'a> {
+    [region.before, region.after, region.function].map(|place| place.map_or("", |place| code.name(place)))
+}
+
+/// Names without lines of which not all runs that have them have the same lines.
+fn moved<'a>(codes: &[&'a Code]) -> FxHashSet<Names<'a>> {
+    let mut first: FxHashMap<Names<'_>, BTreeSet<Names<'_>>> = FxHashMap::default();
+    let mut moved = FxHashSet::default();
+    for code in codes {
+        let mut lines: BTreeMap<Names<'_>, BTreeSet<Names<'_>>> = BTreeMap::new();
+        for names in code.regions.list().iter().map(|region| names(code, region)) {
+            lines.entry(names.map(without_line)).or_default().insert(names);
+        }
+        for (without, lines) in lines {
+            if *first.entry(without).or_insert_with(|| lines.clone()) != lines {
+                moved.insert(without);
+            }
+        }
+    }
+    moved
 }
 
 /// `f (a.c)` of `f (a.c:12)`: the part before the number is the same.

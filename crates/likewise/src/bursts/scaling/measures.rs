@@ -428,6 +428,32 @@ impl<'a> Measures<'a> {
         apart > least * work(more, p) && (is_lacking || 2.0 * moved >= apart)
     }
 
+    /// Whether a phase may be another one in one of two runs: a phase that the other run lacks is
+    /// more like it, in its work and its instructions per cycle, than what stands in its place.
+    /// Differences up to the share `least` are none. `growth` is how many times as much work run
+    /// `b` is to do.
+    #[must_use]
+    pub fn may_be_other(&self, p: usize, (a, b): (usize, usize), growth: f64, least: f64) -> bool {
+        let of = |r: usize, q: usize| &self.figures[r][q];
+        let apart = |in_a: usize, in_b: usize| {
+            let (x, y) = (of(a, in_a), of(b, in_b));
+            let (mut work, ipc) = match (x.instructions, y.instructions) {
+                (Some(x_work), Some(y_work)) => (y_work / x_work, x.ipc().zip(y.ipc()).map(|(x, y)| y / x)),
+                _ => (y.total.0 as f64 / x.total.0 as f64, None),
+            };
+            work *= self.repeats.phases[in_a].times[a] / self.repeats.phases[in_b].times[b] / growth;
+            work.ln().abs() + ipc.unwrap_or(1.0).ln().abs()
+        };
+        if a == b || [a, b].into_iter().any(|r| of(r, p).instances == 0) || apart(p, p) <= least {
+            return false;
+        }
+        (0..self.found.phases.len()).any(|q| match [a, b].map(|r| of(r, q).instances > 0) {
+            [false, true] => apart(p, q) < apart(p, p),
+            [true, false] => apart(q, p) < apart(p, p),
+            _ => false,
+        })
+    }
+
     /// Whether bursts of a phase may be in another phase in one of two runs: its run has both
     /// in one cluster, and they do the same work there, but not in the other run. Bursts of
     /// iterations that the other run has not may come to stand where it has a step of its

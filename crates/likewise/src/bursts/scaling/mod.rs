@@ -17,6 +17,8 @@ mod one_off;
 mod places;
 mod repeats;
 mod sequence;
+#[cfg(test)]
+mod step_tests;
 mod steps;
 mod strays;
 #[cfg(test)]

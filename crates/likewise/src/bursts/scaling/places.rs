@@ -43,12 +43,12 @@ pub(super) struct Places {
     pub(super) runs: Vec<Placed>,
 }
 
-/// A run by itself: its longest thread (the guide), and where the steps of its
+/// A run by itself: a thread with the most steps (the guide), and where the steps of its
 /// other threads stand in that one.
 struct Own<'a> {
     /// The threads that are aligned.
     chosen: Vec<usize>,
-    /// The longest thread, and of these the first.
+    /// The thread that the others are aligned to.
     guide: &'a Steps,
     /// Of each complete burst, the step of the guide.
     step: Vec<Option<u32>>,
@@ -72,8 +72,7 @@ impl<'a> Own<'a> {
         threads: &'a [Steps],
         (range, is_alone): (WorkRange, bool),
     ) -> Option<Self> {
-        let longest = |&t: &usize| threads[t].bursts.len();
-        let first = (0..threads.len()).rev().max_by_key(longest)?;
+        let first = guide(run, threads)?;
         let guide = &threads[first];
         let chosen = chosen(run, threads, first);
         // Of steps as alike, those are one that begin at about one time.
@@ -122,8 +121,23 @@ impl<'a> Own<'a> {
     }
 }
 
-/// Aligns the threads of every run to the longest of that run, and this one to
-/// the longest of the reference. The first step is the surer one: within a run, a
+/// The thread that has the most steps; of several, the one whose time is in the middle. Where
+/// one step is uneven, the first thread may have a tenth of it, and is like no thread of a run
+/// in which it is even.
+fn guide(run: &RunBursts<'_>, threads: &[Steps]) -> Option<usize> {
+    let most = threads.iter().map(|steps| steps.bursts.len()).max()?;
+    let time = |steps: &Steps| -> u64 {
+        let duration = |&burst: &u32| run.table.duration[run.complete.at(burst as usize) as usize].0;
+        steps.bursts.iter().map(duration).sum()
+    };
+    let longest = threads.iter().enumerate().filter(|(_, steps)| steps.bursts.len() == most);
+    let mut longest: Vec<(u64, usize)> = longest.map(|(t, steps)| (time(steps), t)).collect();
+    longest.sort_unstable();
+    longest.get((longest.len() - 1) / 2).map(|(_, t)| *t)
+}
+
+/// Aligns the threads of every run to the guide of that run, and this one to
+/// the guide of the reference. The first step is the surer one: within a run, a
 /// step does the same work on every thread that has it, while between runs the
 /// work may differ by the ratio of the threads, so that one burst can pass for
 /// another. Threads that do other things than the longest of their run are

@@ -16,10 +16,15 @@ pub(super) struct Pair {
 /// The most that it costs to leave out steps between two pairs, however many they
 /// are: half of what a pair of average steps is worth. Without a cost, a sequence
 /// of few iterations would take its pairs from all over a sequence of many,
-/// wherever they are worth most. Steps that are shorter than an average one, all
-/// together, cost less, by their weight: a step that is long enough to be a burst
-/// only at times should not keep others from being paired.
+/// wherever they are worth most.
 const BREAK: f64 = 1.0;
+
+/// Steps that take less than this share of an average one, all together, cost less
+/// to leave out, by their time: a step that is long enough to be a burst only at
+/// times should not keep others from being paired. Above it, all steps cost the
+/// same. Where long ones cost more, a new long step takes the partner of a short
+/// one that has not changed, as leaving out the short one is cheaper.
+const SHORT: f64 = 0.1;
 
 /// Steps that are less alike than this are a pair only directly between two
 /// pairs that are alike, or where both threads begin or end.
@@ -46,7 +51,7 @@ const ALIKE: f64 = 0.3;
 ///
 /// # Reference
 /// Needleman & Wunsch, *J. Mol. Biol.* 48, 1970; gaps as Gotoh, *J. Mol.
-/// Biol.* 162, 1982, has them, at the lower of two prices, by their weight or
+/// Biol.* 162, 1982, has them, at the lower of two prices, by their time or
 /// one for any, and free at both ends.
 pub(super) fn align(
     first: (&Nature, &Steps),
@@ -63,10 +68,10 @@ pub(super) fn align(
         let more = if at_an_end(i, j) { BREAK } else { 0.0 };
         alike(i, j).all * part(i, j) * (1.0 + a.weight[i].min(b.weight[j]) + more)
     };
-    let path = match same_run {
-        true => best_path(&vec![0.0; n], &vec![0.0; m], score),
-        false => best_path(&a.weight, &b.weight, score),
+    let price = |steps: &Steps| -> Vec<f64> {
+        steps.weight.iter().map(|weight| if same_run { 0.0 } else { BREAK * weight / SHORT }).collect()
     };
+    let path = best_path(&price(a), &price(b), score);
     let pair = |&(i, j, _): &(usize, usize, bool)| {
         let (Likeness { same, all }, part) = (alike(i, j), part(i, j));
         Pair { a: i as u32, b: j as u32, likeness: Likeness { same: part * same, all: part * all } }
@@ -95,7 +100,7 @@ fn held(block: &[Pair], ends: Option<(usize, usize)>) -> &[Pair] {
 }
 
 /// How a path ends: with a pair, or with steps left out after one, at the price
-/// of their weights or at that of a break.
+/// of each or at that of a break.
 const PAIR: usize = 0;
 const FEW: usize = 1;
 const MANY: usize = 2;
@@ -107,7 +112,7 @@ const SKIP_A: [u8; 3] = [0, 1 << 2, 1 << 4];
 const OPENS: [u8; 3] = [0, 1 << 3, 1 << 5];
 
 /// The ascending pairs with the greatest sum of scores, less the cost of what is
-/// left out between two neighbours: the weights of these steps, at most `BREAK`.
+/// left out between two neighbours: the prices of these steps, at most `BREAK`.
 /// Each pair says whether a whole break was paid before it.
 fn best_path(a: &[f64], b: &[f64], score: impl Fn(usize, usize) -> f64) -> Vec<(usize, usize, bool)> {
     let (n, m) = (a.len(), b.len());
