@@ -272,7 +272,7 @@ fn steps<'a>(stretches: &Stretches<'_>, parts: &'a [Part], whole: f64) -> Vec<St
     let mut noises: Vec<f64> = steps.iter().filter_map(|step| step.noise).collect();
     noises.sort_unstable_by(f64::total_cmp);
     let usual = median::upper(&noises).map_or(NOISE, |usual| usual.max(NOISE));
-    steps.retain(|step| step.is_uneven(stretches, usual));
+    steps.retain(|step| step.is_uneven(stretches, usual) && !step.is_made_up(stretches));
     steps
 }
 
@@ -341,7 +341,7 @@ fn told<'a>(turns: &Turns<'_, '_>, step: Step<'a>, whole: f64, scope: Scope) -> 
     } else if is_serial {
         units = by_one(stretches, &step, &mut finding, &labels, whole);
     } else if step.is_steady(stretches) {
-        let cause = cause(stretches, &step.times, &step.instructions);
+        let mut cause = cause(stretches, &step.times, &step.instructions);
         let shape = shape(stretches, &step.times);
         units = match &shape {
             Shape::Late(units) | Shape::Early(units) => units.clone(),
@@ -350,6 +350,9 @@ fn told<'a>(turns: &Turns<'_, '_>, step: Step<'a>, whole: f64, scope: Scope) -> 
             _ => vec![ends(&step.times).1],
         };
         late = matches!(shape, Shape::Late(_));
+        if cause == Cause::Speed && !units.is_empty() && !step.is_as_often(stretches, &units) {
+            cause = Cause::Unknown;
+        }
         finding.threads = stretches.names(&units, &labels);
         let factor = ratio(stretches, &step.times, &units);
         let less = matches!(shape, Shape::Early(_)).then_some(factor);

@@ -38,12 +38,8 @@ pub(super) fn one_offs(
     let mut times = vec![0; stretches.n_units()];
     parts.iter().filter(|part| is_long(part)).for_each(|part| times[part.unit as usize] += 1);
     let is_rare = |part: &Part| stretches.n_units() == 1 || times[part.unit as usize] <= FEWEST;
-    // Where there is nothing else to compare a burst with, there are those of its own thread.
-    let bursts = OnceCell::new();
-    let of_phase = |label: u32| &bursts.get_or_init(|| stretches.all.bursts_by_label())[label as usize][..];
-    let is_single = |part: &Part| stretches.n_units() == 1 || gains[part.key as usize].len() < FEWEST;
     let mut found: Vec<(u32, Finding, Nanos)> = Vec::new();
-    parts.retain_mut(|part| {
+    parts.retain(|part| {
         let is_alone = is_long(part) && is_rare(part);
         let stands_out = part.key != noise
             && part.gain >= limits[part.key as usize]
@@ -64,16 +60,46 @@ pub(super) fn one_offs(
                     found.push((part.stretch, next, Nanos(alone as u64)));
                 }
             }
-        } else if is_single(part)
-            && let Some(stall) = stall(stretches, part, LEAST_SHARE * whole, of_phase)
-        {
-            found.push((part.stretch, stalled(stretches, part, &stall, whole), Nanos::ZERO));
-            // The rest of the step may be uneven for another reason.
-            part.without(stall.won, stall.more);
         }
         late.is_none()
     });
-    found.into_iter().map(|(_, finding, alone)| (finding, alone)).collect()
+    let n_parts: Vec<usize> = gains.iter().map(Vec::len).collect();
+    let found = found.into_iter().map(|(_, finding, alone)| (finding, alone));
+    found.chain(stalls(stretches, parts, &n_parts, whole)).collect()
+}
+
+/// The bursts that are too long beside others of their thread, and not by how much their step costs:
+/// in a step that is often uneven, or is in few stretches. `n_parts` are those of each phase. If
+/// more than a tenth of them have such a burst, the phase is just like that.
+fn stalls(
+    stretches: &Stretches<'_>,
+    parts: &mut [Part],
+    n_parts: &[usize],
+    whole: f64,
+) -> Vec<(Finding, Nanos)> {
+    let bursts = OnceCell::new();
+    let of_phase = |label: u32| &bursts.get_or_init(|| stretches.all.bursts_by_label())[label as usize][..];
+    let mut found: Vec<(usize, Stall)> = Vec::new();
+    let mut n_found = vec![0; n_parts.len()];
+    for (place, part) in parts.iter().enumerate() {
+        if let Some(stall) = stall(stretches, part, LEAST_SHARE * whole, of_phase) {
+            n_found[part.key as usize] += 1;
+            found.push((place, stall));
+        }
+    }
+    let is_rare = |key: u32| {
+        let (n, found) = (n_parts[key as usize], n_found[key as usize]);
+        stretches.n_units() == 1 || n < FEWEST || found <= n.div_ceil(10)
+    };
+    found.retain(|(place, _)| is_rare(parts[*place].key));
+    let told = |(place, stall): (usize, Stall)| {
+        let part = &mut parts[place];
+        let finding = stalled(stretches, part, &stall, whole);
+        // The rest of the step may be uneven for another reason.
+        part.without(stall.won, stall.more);
+        (finding, Nanos::ZERO)
+    };
+    found.into_iter().map(told).collect()
 }
 
 /// What a part costs for each burst that its slowest unit has in it. Stretches may be of unlike

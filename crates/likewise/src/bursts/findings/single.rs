@@ -9,6 +9,7 @@ use super::shape::NOISE;
 use super::step::VAGUE;
 use super::stretches::{Part, Stretches};
 use crate::bursts::rates::instructions_and_cycles;
+use crate::bursts::serial::is_nearly_all;
 use crate::median;
 use crate::table::{BurstTable, Values};
 
@@ -56,7 +57,8 @@ pub(super) fn leave_usual(stretches: &Stretches<'_>, parts: &mut [Part]) {
 /// a phase.
 ///
 /// Where the thread is the only one, or has too few bursts of the phase and is compared with the
-/// others of the step, it must have the same instructions: with more, it does something else.
+/// others of the step, it must have the same instructions: with more, it does something else. The
+/// others must then take less than a tenth of it, or the step is uneven.
 pub(super) fn stall<'b>(
     stretches: &Stretches<'_>,
     part: &Part,
@@ -87,6 +89,10 @@ pub(super) fn stall<'b>(
     if is_only || is_beside {
         usual.same_work(part.longest)?;
     }
+    // A thread that is always slow takes longer than the others here too.
+    if is_beside && !is_nearly_all(more, duration) {
+        return None;
+    }
     if is_only {
         return Some(Stall { label, bursts: 1, others: usual.time, won: more, more: [more, 0.0] });
     }
@@ -97,10 +103,14 @@ pub(super) fn stall<'b>(
         let (bursts, [time, work]) = by_unit.entry(stretches.unit(burst)).or_default();
         (*bursts, *time, *work) = (*bursts + 1, *time + longer, *work + usual.more_work(burst));
     }
-    let (bursts, more) = by_unit.remove(&part.unit)?;
+    let (mut bursts, mut told) = by_unit.remove(&part.unit)?;
+    // One that is most of it is told alone.
+    if more >= 0.5 * told[0] {
+        (bursts, told) = (1, [more, usual.more_work(part.longest)]);
+    }
     let next = by_unit.into_values().map(|(_, [time, _])| time).fold(0.0, f64::max);
-    let won = (more[0] - next).min(ahead);
-    (won >= least).then_some(Stall { label, bursts, others, won, more })
+    let won = (told[0] - next).min(ahead);
+    (won >= least).then_some(Stall { label, bursts, others, won, more: told })
 }
 
 /// What bursts of a phase usually are, and from what on one is longer.

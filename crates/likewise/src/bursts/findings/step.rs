@@ -23,6 +23,10 @@ const STEADY: f64 = 0.5;
 /// stretch takes.
 const DECIDES: f64 = 0.5;
 
+/// Units that take less of a step take part in it all the same if in the whole stretches they
+/// take less by no more than this share of it.
+const MADE_UP: f64 = 0.5;
+
 /// Where a wave runs through the units, one in so many of them, or one, come or go from one
 /// stretch to the next: in a square of 4 × 4 it is a diagonal.
 const FEW_CHANGE: usize = 4;
@@ -84,6 +88,17 @@ impl<'a> Step<'a> {
         Self { taken: self.taken, noise: self.noise, ..Self::of(stretches, parts) }
     }
 
+    /// Whether those units have at most twice as many bursts of it as the others of their groups, and
+    /// at least half as many: with as many instructions in far fewer or far more bursts, they do
+    /// something else.
+    pub(super) fn is_as_often(&self, stretches: &Stretches<'_>, units: &[u32]) -> bool {
+        let mut counts = vec![0.0; stretches.n_units()];
+        for &burst in self.parts.iter().flat_map(|part| &part.bursts) {
+            counts[stretches.unit(burst) as usize] += 1.0;
+        }
+        (0.5..=2.0).contains(&ratio(stretches, &counts, units))
+    }
+
     /// How much longer the units take for the same instructions.
     pub(super) fn slowness(&self, stretches: &Stretches<'_>, units: &[u32]) -> f64 {
         ratio(stretches, &self.times, units) / ratio(stretches, &self.instructions, units)
@@ -132,6 +147,31 @@ impl<'a> Step<'a> {
 
     pub(super) fn costly(&self) -> impl Iterator<Item = &Part> {
         self.parts.iter().copied().filter(|part| part.gain > 0.0)
+    }
+
+    /// Whether those that take less of it do so much more else in the same stretches that they take
+    /// part by half of what they lack, or more: then it is not they that the others have to wait for.
+    pub(super) fn is_made_up(&self, stretches: &Stretches<'_>) -> bool {
+        let Shape::Early(units) = shape(stretches, &self.times) else { return false };
+        let mut at: Vec<u32> = self.costly().map(|part| part.stretch).collect();
+        at.sort_unstable();
+        at.dedup();
+        let (mut whole, mut own) = (vec![0.0; stretches.n_units()], vec![0.0; stretches.n_units()]);
+        for &burst in at.iter().flat_map(|&stretch| stretches.of_stretch(stretch)) {
+            whole[stretches.unit(burst) as usize] += stretches.all.duration(burst) as f64;
+        }
+        for &burst in self.costly().flat_map(|part| &part.bursts) {
+            own[stretches.unit(burst) as usize] += stretches.all.duration(burst) as f64;
+        }
+        let less = |times: &[f64]| {
+            let [of_units, of_others] = [true, false].map(|is_one| {
+                let times = (0..).zip(times).filter(|(unit, _)| units.contains(unit) == is_one);
+                let times: Vec<f64> = times.map(|(_, time)| *time).collect();
+                times.iter().sum::<f64>() / times.len().max(1) as f64
+            });
+            of_others - of_units
+        };
+        less(&whole) < MADE_UP * less(&own)
     }
 
     /// Whether it is done often enough that being slow in it is a trait of a unit.

@@ -70,3 +70,21 @@ fn a_burst_of_no_phase_stands_for_what_its_own_task_lacks() {
         assert!(!found.list.iter().any(|f| matches!(f.kind, FindingKind::OneOff { .. })), "{odd}: {found:?}");
     }
 }
+
+/// 8 tasks do 16 blocks of 100 ns and another 500; task 1 does the last block and that in one burst.
+/// In each step, another task takes 30 ns longer over the last.
+#[test]
+fn who_does_a_phase_within_another_burst_takes_part() {
+    let step = |step: u64| {
+        (1..9).flat_map(move |task| {
+            let (blocks, last, phase) = if task == 1 { (15, 600, 3) } else { (16, 500, 2) };
+            let last = if u64::from(task) == 2 + step % 7 { last + 30 } else { last };
+            let at = step * 3_000 + 3 * u64::from(task);
+            let blocks = (0..blocks).map(move |block| (task, at + 110 * block, 100, 1, 100.0, 100.0));
+            let end = if task == 1 { 15 } else { 16 };
+            blocks.chain([(task, at + 110 * end, last, phase, last as f64, last as f64)])
+        })
+    };
+    let found = found(&(0..14).flat_map(step).collect::<Vec<Burst>>(), 42_000);
+    assert!(!found.list.iter().any(|finding| tasks(finding) == [1]), "{found:?}");
+}

@@ -41,7 +41,7 @@ fn few_counted_bursts_say_nothing_of_a_phase_nor_of_all_else() {
 fn it_costs_most_in_its_longest_burst() {
     let mut bursts: Vec<Burst> = (0..10).flat_map(step).collect();
     let longest = &mut bursts[8 * 4 + 5];
-    (longest.2, longest.4, longest.5) = (450, 225.0, 450.0);
+    (longest.2, longest.4, longest.5) = (440, 220.0, 440.0);
     let begin = Nanos(longest.1);
     let found = found(&bursts, 10_000);
     let low = found.list.iter().find(|finding| matches!(finding.kind, FindingKind::LowIpc { .. }));

@@ -146,14 +146,14 @@ fn of_phases_with_the_same_instructions_the_order_says_which_is_which() {
 /// 40 items go through 6 tasks, which take 100 ns for each, task 3 `time`.
 fn pipeline(time: u64) -> Findings {
     let mut bursts: Vec<Burst> = Vec::new();
-    let mut done = [0; 6];
+    let mut done = [0_u64; 6];
     for _ in 0..40 {
         let mut from = 0;
-        for task in 0..6 {
-            let own = if task == 2 { time } else { 100 };
-            let begin = done[task].max(from) + 10;
-            bursts.push((task as u32 + 1, begin, own, 1, own as f64, own as f64));
-            (done[task], from) = (begin + own, begin + own);
+        for (task, done) in (1..).zip(&mut done) {
+            let own = if task == 3 { time } else { 100 };
+            let begin = from.max(*done) + 10;
+            bursts.push((task, begin, own, 1, own as f64, own as f64));
+            (*done, from) = (begin + own, begin + own);
         }
     }
     found(&bursts, done[5])
@@ -170,4 +170,20 @@ fn a_task_of_a_pipeline_that_takes_longer_for_each_item_does_not_do_so_once() {
     assert!(tasks(finding) == [3] && (0.3..0.5).contains(&finding.share), "{finding:?}");
     let even = pipeline(100);
     assert!(even.list.iter().all(|finding| finding.share < 0.05), "{even:?}");
+}
+
+/// A master with 60 bursts deals out 10 chunks to each of 4 workers. It computes twice as long, with
+/// as many instructions as one of these.
+#[test]
+fn with_as_many_instructions_in_far_more_bursts_a_task_is_not_slow() {
+    let mut bursts: Vec<Burst> = Vec::new();
+    for round in 0..6_u64 {
+        let begin = round * 10_000;
+        bursts.extend((0..60).map(|item| (1, begin + 130 * item, 100, 2, 50.0, 100.0)));
+        let chunks = (2..6).flat_map(|task| (0..10).map(move |chunk| (task, chunk)));
+        bursts.extend(chunks.map(|(task, chunk)| (task, begin + 650 * chunk, 300, 1, 300.0, 300.0)));
+    }
+    let found = found(&bursts, 60_000);
+    let is_slow = |f: &Finding| matches!(f.kind, FindingKind::SlowThreads { .. });
+    assert!(!found.list.iter().any(is_slow) && tasks(&found.list[0]) == [1], "{found:?}");
 }
