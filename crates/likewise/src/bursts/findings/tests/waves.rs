@@ -146,14 +146,14 @@ fn of_phases_with_the_same_instructions_the_order_says_which_is_which() {
 /// 40 items go through 6 tasks, which take 100 ns for each, task 3 `time`.
 fn pipeline(time: u64) -> Findings {
     let mut bursts: Vec<Burst> = Vec::new();
-    let mut done = [0; 6];
+    let mut done = [0_u64; 6];
     for _ in 0..40 {
         let mut from = 0;
-        for task in 0..6 {
-            let own = if task == 2 { time } else { 100 };
-            let begin = done[task].max(from) + 10;
-            bursts.push((task as u32 + 1, begin, own, 1, own as f64, own as f64));
-            (done[task], from) = (begin + own, begin + own);
+        for (task, done) in (1..).zip(&mut done) {
+            let own = if task == 3 { time } else { 100 };
+            let begin = from.max(*done) + 10;
+            bursts.push((task, begin, own, 1, own as f64, own as f64));
+            (*done, from) = (begin + own, begin + own);
         }
     }
     found(&bursts, done[5])
