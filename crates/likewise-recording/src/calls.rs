@@ -5,7 +5,7 @@
 #[macro_use]
 mod lines;
 
-use crate::role::{Field, Role, fields_of};
+use crate::role::{Field, Kind, Role, fields_of};
 use std::sync::OnceLock;
 
 macro_rules! table {
@@ -65,6 +65,23 @@ impl CallId {
     }
 }
 
+impl CallId {
+    /// The call of the same arguments that a recording reads, of one that moves data and of
+    /// which it reads none: those of large counts (`MPI_Send_c`) have counts of another width,
+    /// and in those of partitioned communication a count is of each partition.
+    #[must_use]
+    pub fn not_read(self) -> Option<Self> {
+        let name = self.name();
+        let read = match name.strip_suffix("_c") {
+            Some(plain) => Self::named(plain)?,
+            None if name == "MPI_Psend_init" || name == "MPI_Precv_init" => return Some(self),
+            None => return None,
+        };
+        let moves = |field: &Field| matches!(field.kind, Kind::Count | Kind::Ints);
+        (self.fields().is_empty() && read.fields().iter().any(moves)).then_some(read)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -76,6 +93,18 @@ mod tests {
         }
         assert_eq!(number::Allreduce.name(), "MPI_Allreduce");
         assert_eq!(CallId::named("MPI_Nothing"), None);
+    }
+
+    #[test]
+    fn calls_of_large_counts_are_not_read() {
+        let not_read = |name| CallId::named(name).expect("a call").not_read().map(CallId::name);
+        assert_eq!(not_read("MPI_Send_c"), Some("MPI_Send"));
+        assert_eq!(not_read("MPI_Alltoallv_c"), Some("MPI_Alltoallv"));
+        assert_eq!(not_read("MPI_Psend_init"), Some("MPI_Psend_init"));
+        // These are read, or move nothing.
+        for name in ["MPI_Send", "MPI_Init", "MPI_Type_contiguous_c", "MPI_Wait"] {
+            assert_eq!(not_read(name), None, "{name}");
+        }
     }
 
     #[test]

@@ -16,6 +16,7 @@ use likewise_recording::calls::number;
 use likewise_recording::role::{Kind, NONE, Role};
 use likewise_recording::{CallId, Datatype, Event, NOT_READ, Recording};
 use std::collections::BTreeSet;
+use std::mem::ManuallyDrop;
 use std::time::Instant;
 
 /// The counter of processor time.
@@ -30,8 +31,9 @@ pub(crate) struct Player<'a> {
     clock: Clock,
     /// What requests that nobody waits for any more may still read.
     abandoned: Vec<Request>,
-    /// The memory of the buffer that is attached.
-    attached: Vec<u8>,
+    /// The memory of the buffer that is attached. MPI reads it until the buffer is detached, or
+    /// MPI ended: a program need not detach it, so nothing else may free it.
+    attached: ManuallyDrop<Vec<u8>>,
     /// Which counter is processor time.
     processor: Option<usize>,
     /// How much longer calls that find nothing may take, in ns.
@@ -123,7 +125,7 @@ impl<'a> Player<'a> {
             tally: Tally::new(),
             clock: Clock::new(options.compute, options.speed, basis),
             abandoned: Vec::new(),
-            attached: Vec::new(),
+            attached: ManuallyDrop::default(),
             processor,
             vain: 0,
             agreement: None,
@@ -453,12 +455,12 @@ impl<'a> Player<'a> {
         if fields.call == number::Buffer_detach {
             let (mut address, mut size) = (0_usize, 0_i32);
             self.mpi.call(number::Buffer_detach, &[(&raw mut address) as usize, (&raw mut size) as usize])?;
-            self.attached = Vec::new();
+            drop(ManuallyDrop::into_inner(std::mem::take(&mut self.attached)));
             return Ok(());
         }
         // The other MPI may add less to each message.
         let bytes = fields.of(1).clamp(0, 1 << 29) * 2 + (1 << 20);
-        self.attached = vec![0; bytes as usize];
+        self.attached = ManuallyDrop::new(vec![0; bytes as usize]);
         let address = self.attached.as_mut_ptr() as usize;
         self.mpi.call(number::Buffer_attach, &[address, bytes as usize])
     }

@@ -21,6 +21,8 @@ pub struct Taken {
     pub units: Vec<(String, String)>,
     /// What else should be known of the reading, in sentences.
     pub notes: Vec<String>,
+    /// The number that the table gives the first rank, which is 0 here.
+    pub first_rank: u64,
 }
 
 impl Taken {

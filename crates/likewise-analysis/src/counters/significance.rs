@@ -29,6 +29,10 @@ pub struct Significance {
     pub tests: Vec<Test>,
     /// Columns that cannot be tested.
     pub untested: Vec<String>,
+    /// Columns of which each group has one value: whatever these are, the test gives the same.
+    pub single: Vec<String>,
+    /// Rows without a group, and all rows.
+    pub without: (usize, usize),
 }
 
 /// The tests of one column.
@@ -116,10 +120,15 @@ pub(super) fn significance(
         }
         _ => {}
     }
-    let (mut tests, mut untested) = (Vec::new(), Vec::new());
+    let without = (of_row.iter().filter(|group| group.is_none()).count(), of_row.len());
+    let (mut tests, mut untested, mut single) = (Vec::new(), Vec::new(), Vec::new());
     for (name, values) in table.numbers().filter(|(name, _)| *name != by && names.iter().any(|n| n == name)) {
         let (known, sorted) = sorted(values, groups.len(), &of_row);
         let values: Vec<&[f64]> = sorted.iter().map(Vec::as_slice).collect();
+        if values.len() > 1 && values.iter().all(|group| group.len() == 1) {
+            single.push(name.to_owned());
+            continue;
+        }
         let test = match kruskal_wallis(&values, precision(name)) {
             Ok(test) => test,
             Err(SignificanceError::TooFewGroups(_)) => {
@@ -141,7 +150,7 @@ pub(super) fn significance(
     let all: Vec<f64> = tests.iter().map(|test| test.test.p).collect();
     tests.iter_mut().zip(adjusted(&all, Adjustment::Holm)).for_each(|(test, p)| test.p_adjusted = p);
     tests.sort_by(|a, b| b.effect().total_cmp(&a.effect()));
-    Ok(Significance { by: by.to_owned(), tests, untested })
+    Ok(Significance { by: by.to_owned(), tests, untested, single, without })
 }
 
 /// The groups, in the order in which they appear, and the group of each row. A
@@ -224,6 +233,9 @@ pub(super) fn told(column: &Column, values: &[f64]) -> Option<Told> {
 impl Significance {
     /// Which columns differ, in a sentence.
     pub fn finding(&self) -> String {
+        if self.tests.is_empty() {
+            return format!("Whether columns differ between groups of {} cannot be tested.", self.by);
+        }
         let differing: Vec<&Test> = self.tests.iter().filter(|test| test.p_adjusted < LEVEL).collect();
         let most = differing.iter().take(5);
         let most = most.map(|test| format!("{} ({})", test.name, short(test.effect()))).collect::<Vec<_>>();
@@ -246,6 +258,14 @@ impl Significance {
                 of(&self.untested)
             )
         });
+        let single = (!self.single.is_empty()).then(|| {
+            let columns = of(&self.single);
+            format!("Not compared, since each group of {} has one value alone: {columns}.", self.by)
+        });
+        let (rows, all) = self.without;
+        let without = (rows > 0).then(|| {
+            format!("{rows} of {all} rows have no group in {}, and are not compared with others.", self.by)
+        });
         let turned = |differs: bool| -> Vec<String> {
             let is = |test: &&Test| test.differs_exactly() == differs && (test.p_adjusted < LEVEL) != differs;
             self.tests.iter().filter(is).map(|test| test.name.clone()).collect()
@@ -262,6 +282,37 @@ impl Significance {
                 of(&gained)
             )
         });
-        untested.into_iter().chain(lost).chain(gained).collect()
+        without.into_iter().chain(untested).chain(single).chain(lost).chain(gained).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two columns, by these groups.
+    fn of(groups: &[&str]) -> Significance {
+        let values: Vec<f64> = (0..groups.len() as u32).map(f64::from).collect();
+        let column = |name: &str, cells| Column { name: name.to_owned(), cells };
+        let table = ColumnTable {
+            columns: vec![
+                column("g", Cells::Texts(groups.iter().map(|&group| group.to_owned()).collect())),
+                column("A", Cells::Numbers(values)),
+            ],
+            n_rows: groups.len(),
+            ..ColumnTable::default()
+        };
+        significance(&table, "g", &["A".to_owned()], |_| Precision::Full).expect("groups")
+    }
+
+    /// "0 of 1 column differ" was told of groups of one row each.
+    #[test]
+    fn groups_of_one_value_cannot_be_compared() {
+        let single = of(&["a", "b", "c", "d"]);
+        assert_eq!(single.finding(), "Whether columns differ between groups of g cannot be tested.");
+        assert_eq!(single.notes(), ["Not compared, since each group of g has one value alone: A."]);
+        let some = of(&["a", "a", "a", "a", "b", "b", "b", "b", "", "c"]);
+        assert!(some.finding().starts_with("1 of 1 column differ between groups of g"), "{}", some.finding());
+        assert_eq!(some.notes(), ["1 of 10 rows have no group in g, and are not compared with others."]);
     }
 }

@@ -101,6 +101,13 @@ pub(super) fn select(table: &ColumnTable, asked: Asked<'_>, how: ProfileSettings
     if used.is_empty() && table.n_rows == 1 && !left_out.is_empty() {
         bail!("the table has one row, in which nothing varies; at least 2 rows are needed");
     }
+    if used.is_empty() && table.columns.len() == 1 && left_out.is_empty() {
+        bail!(
+            "no column is left; the table has one, '{}', and it is none of numbers. Cells are separated by commas, \
+             semicolons, tabs or blanks",
+            table.columns[0].name
+        );
+    }
     if used.is_empty() {
         bail!("no column is left{}", all_left_out(&left_out, "; the table has none of numbers"));
     }

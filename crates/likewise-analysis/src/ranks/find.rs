@@ -9,11 +9,11 @@ use likewise::cluster::{Dissimilarities, DissimilaritiesError};
 use likewise::comm::wire::{Taker, put_number, put_reals};
 use likewise::comm::{CommError, Communicator, Solo};
 use likewise::quality::{SphericalFit, least_variance, spherical_bic};
-use likewise::ranks::{EffortTable, Moments, Wavelet, moments, signature};
+use likewise::ranks::{EffortTable, Moments, Wavelet, makes_up, moments, signature};
 use std::ops::Range;
 
 /// What is compared of a rank.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Signature {
     /// The efforts as they are.
     Whole,
@@ -70,6 +70,11 @@ pub(super) struct Mine<'a> {
 }
 
 impl Mine<'_> {
+    /// What is compared at another look; nothing where it is what the first look compares.
+    fn objects_of(&self, other: Option<Signature>) -> Option<Vec<Vec<f64>>> {
+        other.map(|signature| self.objects(signature))
+    }
+
     pub(super) fn objects(&self, signature: Signature) -> Vec<Vec<f64>> {
         self.ranks.clone().map(|rank| signature.of(self.table, rank)).collect()
     }
@@ -174,6 +179,31 @@ pub(super) struct Figures {
     pub(super) totals: Vec<Moments>,
 }
 
+impl Figures {
+    /// Whether ranks differ in the single steps of some region in a way that makes up over
+    /// the steps, as where they do more in turn. Signatures keep of quick changes how large
+    /// they are, and not which rank does more when.
+    fn make_up(&self, n_steps: usize) -> bool {
+        let n: u64 = self.regions.iter().map(|class| class.n_ranks).sum();
+        let variance = |classes: &[Moments], j: usize| variance(classes, j, n as usize);
+        let n_regions = self.regions.first().map_or(0, |class| class.mean.len());
+        (0..n_regions).any(|r| {
+            let of_steps = (r * n_steps..(r + 1) * n_steps).map(|j| variance(&self.classes, j)).sum();
+            makes_up(variance(&self.regions, r), of_steps, n as usize)
+        })
+    }
+}
+
+/// The variance of a number over the ranks of all classes.
+fn variance(classes: &[Moments], j: usize, n: usize) -> f64 {
+    let mean = classes.iter().map(|c| c.n_ranks as f64 * c.mean[j]).sum::<f64>() / n.max(1) as f64;
+    let squares = |c: &Moments| {
+        let ranks = c.n_ranks as f64;
+        (ranks - 1.0).max(0.0) * c.variance[j] + ranks * (c.mean[j] - mean).powi(2)
+    };
+    classes.iter().map(squares).sum::<f64>() / n.saturating_sub(1).max(1) as f64
+}
+
 /// The spread of the ranks is measured in this many parts of the steps. They
 /// are few enough that chance evens out within each, and enough to see effects
 /// that grow or begin. With fewer steps, each step is a part.
@@ -191,8 +221,8 @@ pub(super) struct Found {
     /// Of each number of classes that was tried; none where it was given.
     pub(super) bic: Vec<(usize, f64)>,
     pub(super) evidence: Evidence,
-    /// Whether classes are of means of halves of the steps, for by the whole there are none.
-    pub(super) by_halves: bool,
+    /// By what there are classes, where by the signature that was to be taken there are none.
+    pub(super) other: Option<Signature>,
     pub(super) is_exact: bool,
     pub(super) figures: Figures,
 }
@@ -203,29 +233,38 @@ struct Look {
     figures: Figures,
     evidence: Evidence,
     bic: Vec<(usize, f64)>,
-    by_halves: bool,
+    other: Option<Signature>,
     is_exact: bool,
 }
 
-/// What the first look finds; but what the second, at halves of the steps, where only
-/// that finds classes. The same on all processes.
+/// What the first look finds, at `signature`; but what another finds where only that finds
+/// classes: one at halves of the steps, and one at all efforts, where what ranks do in single
+/// steps makes up over the steps. The same on all processes.
 fn best_look(
     clusters: ClusterCount,
     n_steps: usize,
-    mut look: impl FnMut(bool) -> anyhow::Result<Look>,
+    signature: Signature,
+    mut look: impl FnMut(Option<Signature>) -> anyhow::Result<Look>,
 ) -> anyhow::Result<Look> {
-    let first = look(false)?;
+    let first = look(None)?;
     let is_one = matches!(clusters, ClusterCount::Fixed(1) | ClusterCount::UpTo(1));
-    if first.evidence.is_supported || is_one || n_steps < LEAST_STEPS {
+    if first.evidence.is_supported || is_one {
         return Ok(first);
     }
-    let mut second = look(true)?;
-    if !second.evidence.is_supported {
-        return Ok(first);
+    let is_short = matches!(signature, Signature::Wavelet(..));
+    let others = [
+        (n_steps >= LEAST_STEPS).then_some(Signature::Halves),
+        (is_short && first.figures.make_up(n_steps)).then_some(Signature::Whole),
+    ];
+    for other in others.into_iter().flatten() {
+        let mut found = look(Some(other))?;
+        if found.evidence.is_supported {
+            // What happened in a few steps is seen step by step alone.
+            found.evidence.passing = first.evidence.passing.or(found.evidence.passing);
+            return Ok(found);
+        }
     }
-    // What happened in a few steps is seen step by step alone.
-    second.evidence.passing = first.evidence.passing.or(second.evidence.passing);
-    Ok(second)
+    Ok(first)
 }
 
 /// Euclid's.
@@ -240,7 +279,7 @@ pub(super) fn distance(a: &Vec<f64>, b: &Vec<f64>) -> f64 {
 pub(super) fn by_capek<C: Communicator>(
     comm: &C,
     mine: &Mine<'_>,
-    objects: &[Vec<f64>],
+    (objects, signature): (&[Vec<f64>], Signature),
     params: &CapekParams<Vec<f64>>,
 ) -> anyhow::Result<Option<Found>> {
     let groups = |found: Capek<Vec<f64>>| Groups {
@@ -249,9 +288,10 @@ pub(super) fn by_capek<C: Communicator>(
         dissimilarities: found.dissimilarities,
         loss: found.loss,
     };
-    let look = |by_halves: bool| {
-        let halves = by_halves.then(|| mine.objects(Signature::Halves));
-        let objects = halves.as_deref().unwrap_or(objects);
+    let look = |other: Option<Signature>| {
+        let by_halves = matches!(other, Some(Signature::Halves));
+        let others = mine.objects_of(other);
+        let objects = others.as_deref().unwrap_or(objects);
         let mut first = capek(comm, objects, &distance, params)?;
         let bic = std::mem::take(&mut first.criterion);
         let errors = std::mem::take(&mut first.squared_errors);
@@ -263,10 +303,10 @@ pub(super) fn by_capek<C: Communicator>(
         let tried = Tried { clusters: params.clusters, errors: &errors, seed: params.seed };
         let ranks = AllRanks { comm, mine, objects, by_halves, n_ranks: first.n_objects as usize };
         let (groups, figures, evidence) = settle(&ranks, &tried, groups(first), fit)?;
-        Ok(Look { groups, figures, evidence, bic, by_halves, is_exact })
+        Ok(Look { groups, figures, evidence, bic, other, is_exact })
     };
-    let Look { groups, figures, evidence, bic, by_halves, is_exact } =
-        best_look(params.clusters, mine.table.n_steps(), look)?;
+    let Look { groups, figures, evidence, bic, other, is_exact } =
+        best_look(params.clusters, mine.table.n_steps(), signature, look)?;
     let mut bytes = Vec::with_capacity(objects.len() * 40);
     for ((label, distance), of) in groups.labels.iter().zip(&groups.dissimilarities).zip(mine.totals()) {
         put_number(&mut bytes, u64::from(*label));
@@ -276,16 +316,7 @@ pub(super) fn by_capek<C: Communicator>(
     if comm.rank() != 0 {
         return Ok(None);
     }
-    let (mut labels, mut dissimilarities, mut totals) = (Vec::new(), Vec::new(), Vec::new());
-    for part in &parts {
-        let mut taker = Taker::new(part);
-        while !taker.is_done() {
-            let (label, distance, of) = rank_of(&mut taker).context(CapekError::NotPortable)?;
-            labels.push(label);
-            dissimilarities.push(distance);
-            totals.push(of);
-        }
-    }
+    let (labels, dissimilarities, totals) = ranks_of(&parts).context(CapekError::NotPortable)?;
     let (medoids, loss) = (groups.medoids, groups.loss);
     Ok(Some(Found {
         medoids,
@@ -295,10 +326,25 @@ pub(super) fn by_capek<C: Communicator>(
         loss,
         bic,
         evidence,
-        by_halves,
+        other,
         is_exact,
         figures,
     }))
+}
+
+/// Of all ranks what [`rank_of`] has of each.
+fn ranks_of(parts: &[Vec<u8>]) -> Option<(Vec<u32>, Vec<f64>, Vec<Totals>)> {
+    let (mut labels, mut dissimilarities, mut totals) = (Vec::new(), Vec::new(), Vec::new());
+    for part in parts {
+        let mut taker = Taker::new(part);
+        while !taker.is_done() {
+            let (label, distance, of) = rank_of(&mut taker)?;
+            labels.push(label);
+            dissimilarities.push(distance);
+            totals.push(of);
+        }
+    }
+    Some((labels, dissimilarities, totals))
 }
 
 /// The class of a rank, how far it is from the medoid, and what it does in all.
@@ -321,25 +367,25 @@ pub(super) enum Alone {
 pub(super) fn alone(
     method: Alone,
     mine: &Mine<'_>,
-    objects: &[Vec<f64>],
+    (objects, signature): (&[Vec<f64>], Signature),
     clusters: ClusterCount,
     seed: u64,
 ) -> anyhow::Result<Found> {
-    let look = |by_halves: bool| {
-        let halves = by_halves.then(|| mine.objects(Signature::Halves));
-        look_alone(method, mine, (halves.as_deref().unwrap_or(objects), by_halves), clusters, seed)
+    let look = |other: Option<Signature>| {
+        let others = mine.objects_of(other);
+        look_alone(method, mine, (others.as_deref().unwrap_or(objects), other), clusters, seed)
     };
-    let Look { groups, figures, evidence, bic, by_halves, is_exact } =
-        best_look(clusters, mine.table.n_steps(), look)?;
+    let Look { groups, figures, evidence, bic, other, is_exact } =
+        best_look(clusters, mine.table.n_steps(), signature, look)?;
     let Groups { medoids, labels, dissimilarities, loss } = groups;
     let totals = mine.totals().collect();
-    Ok(Found { medoids, labels, dissimilarities, totals, loss, bic, evidence, by_halves, is_exact, figures })
+    Ok(Found { medoids, labels, dissimilarities, totals, loss, bic, evidence, other, is_exact, figures })
 }
 
 fn look_alone(
     method: Alone,
     mine: &Mine<'_>,
-    (objects, by_halves): (&[Vec<f64>], bool),
+    (objects, other): (&[Vec<f64>], Option<Signature>),
     clusters: ClusterCount,
     seed: u64,
 ) -> anyhow::Result<Look> {
@@ -386,9 +432,10 @@ fn look_alone(
     };
     let first = groups(first);
     let tried = Tried { clusters, errors: &errors, seed };
+    let by_halves = matches!(other, Some(Signature::Halves));
     let ranks = AllRanks { comm: &Solo::default(), mine, objects, by_halves, n_ranks: objects.len() };
     let (groups, figures, evidence) = settle(&ranks, &tried, first, |k| Ok(groups(solve(k)?)))?;
-    Ok(Look { groups, figures, evidence, bic, by_halves, is_exact: method != Alone::Clara })
+    Ok(Look { groups, figures, evidence, bic, other, is_exact: method != Alone::Clara })
 }
 
 /// The BIC, and the squared error that it is made of.
@@ -439,104 +486,4 @@ pub(super) fn of_ranks(error: anyhow::Error, n_ranks: usize) -> anyhow::Error {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use likewise::cluster::medoids::capek::{Criterion, Mode};
-    use likewise::ranks::{EffortRegion, part};
-    use rand_xoshiro::Xoshiro256PlusPlus;
-    use rand_xoshiro::rand_core::{Rng, SeedableRng};
-
-    fn table(objects: &[Vec<f64>]) -> EffortTable {
-        let region = EffortRegion { name: String::new(), unit: String::new() };
-        EffortTable::from_series(region, objects).unwrap()
-    }
-
-    /// Where PAM is what CAPEK does, the criterion is the same too.
-    #[test]
-    fn the_bic_of_one_process_is_that_of_many() {
-        for objects in [likewise::synth::effort::effort_traces(40, 16, 1), vec![vec![3.0, 4.0]; 9]] {
-            let clusters = ClusterCount::UpTo(8);
-            let table = table(&objects);
-            let mine = Mine { ranks: 0..objects.len(), table: &table, rounding: 1.0 };
-            let pam = alone(Alone::Pam, &mine, &objects, clusters, 0).unwrap();
-            let params = CapekParams {
-                mode: Mode::Exact,
-                ..CapekParams::new(clusters, Criterion::Bic(|object: &Vec<f64>| object))
-            };
-            let found = likewise::comm::run_on_threads(3, |comm| {
-                capek(comm, &objects[part(objects.len(), comm.rank(), 3)], &distance, &params)
-            });
-            let criterion = &found.unwrap()[0].criterion;
-            assert_eq!(criterion.len(), pam.bic.len());
-            for (one, many) in pam.bic.iter().zip(criterion) {
-                assert_eq!(one.0, many.0);
-                assert!((one.1 - many.1).abs() <= 1e-9 * one.1.abs() || one.1 == many.1, "{one:?} {many:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn every_method_finds_six_kinds() {
-        let objects = likewise::synth::effort::effort_traces(60, 64, 3);
-        let table = table(&objects);
-        let mine = Mine { ranks: 0..60, table: &table, rounding: 1.0 };
-        for method in [Alone::Pam, Alone::Fasterpam, Alone::Clara] {
-            let found = alone(method, &mine, &objects, ClusterCount::UpTo(10), 0).unwrap();
-            assert_eq!(found.medoids.len(), 6, "{method:?} {:?}", found.bic);
-            for (rank, &label) in found.labels.iter().enumerate() {
-                assert_eq!(found.medoids[label as usize] as usize % 6, rank % 6);
-            }
-        }
-    }
-
-    /// Near a normal number, of mean 0 and deviation 1.
-    fn normal(rng: &mut Xoshiro256PlusPlus) -> f64 {
-        (0..12).map(|_| (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64).sum::<f64>() - 6.0
-    }
-
-    /// The classes of ranks with these mean efforts, of which each of `n_steps` strays.
-    fn classes(means: &[Vec<f64>], strays: &[f64], n_steps: usize, seed: u64) -> Found {
-        let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
-        let region = |i: usize| EffortRegion { name: i.to_string(), unit: String::new() };
-        let regions = (0..strays.len()).map(region).collect();
-        let mut values = Vec::new();
-        for (mean, stray) in means.iter().flat_map(|of_rank| of_rank.iter().zip(strays)) {
-            values.extend((0..n_steps).map(|_| mean * (1.0 + stray * normal(&mut rng)).abs()));
-        }
-        let table = EffortTable::new(regions, n_steps, values).unwrap();
-        let mine = Mine { ranks: 0..means.len(), table: &table, rounding: 1.0 };
-        let levels = (n_steps.ilog2() as usize).saturating_sub(4);
-        let signature =
-            if levels == 0 { Signature::Whole } else { Signature::Wavelet(Wavelet::Haar, levels) };
-        alone(Alone::Pam, &mine, &mine.objects(signature), ClusterCount::UpTo(10), 0).unwrap()
-    }
-
-    #[test]
-    fn noise_of_many_steps_hides_no_levels() {
-        for seed in 0..5 {
-            let means: Vec<Vec<f64>> = (0..64).map(|rank| vec![1.0 + 0.1 * f64::from(rank % 3)]).collect();
-            let found = classes(&means, &[0.05], 500, seed);
-            assert_eq!((found.medoids.len(), found.by_halves), (3, true), "seed {seed}");
-            for (rank, &label) in found.labels.iter().enumerate() {
-                assert_eq!(found.medoids[label as usize] as usize % 3, rank % 3);
-            }
-            // Two levels in a few steps need no second look, beside a region in which ranks
-            // hardly do anything.
-            let means: Vec<Vec<f64>> =
-                (0..16).map(|rank| vec![1.0 + 0.1 * f64::from(rank % 2), 0.001]).collect();
-            let found = classes(&means, &[0.01, 0.3], 16, seed);
-            assert_eq!((found.medoids.len(), found.by_halves), (2, false), "seed {seed}");
-        }
-    }
-
-    #[test]
-    fn skew_efforts_are_no_classes() {
-        for (seed, n_steps) in (0..40).flat_map(|seed| [(seed, 20), (seed, 60)]) {
-            let mut rng = Xoshiro256PlusPlus::seed_from_u64(1000 + seed);
-            let n_ranks = [16, 24, 32][seed as usize % 3];
-            let means: Vec<Vec<f64>> = (0..n_ranks).map(|_| vec![normal(&mut rng).exp()]).collect();
-            let found = classes(&means, &[0.02], n_steps, seed);
-            assert_eq!(found.medoids.len(), 1, "seed {seed}, {n_steps} steps");
-        }
-    }
-}
+mod tests;

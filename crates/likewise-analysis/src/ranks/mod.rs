@@ -1,6 +1,7 @@
 //! Ranks in classes of like behaviour, and how few of them must be traced.
 
 mod describe;
+mod difference;
 mod find;
 mod options;
 mod passing;
@@ -15,11 +16,10 @@ pub mod traced;
 mod verdict;
 mod windows;
 
+pub use difference::Difference;
 pub use options::{Classes, Method, Mode, Options, Regions, wavelet_name};
 pub use regions::OTHER;
-pub use report::{
-    Class, Criterion, Difference, GroupingFacts, MeanTrace, Parameters, Part, Plan, RanksReport,
-};
+pub use report::{Class, Criterion, GroupingFacts, MeanTrace, Parameters, Part, Plan, RanksReport};
 pub use run::{Classified, check, classify, is_trace};
 pub use settle::NAMED;
 pub use verdict::{Kind, Verdict};

@@ -3,12 +3,11 @@
 use super::options::Mode;
 use super::regions::OTHER;
 use super::settle::NAMED;
-use super::verdict::{Kind, Verdict, apart_text, few_of};
+use super::verdict::{Kind, Verdict, apart_text};
 use super::windows::{self, Window};
 use likewise::ranks::{Bound, Moments, Stratification, Support, Wavelet};
 use likewise::table::Nanos;
 use likewise::words::{FAR, counted, factor, grouped_digits, level, percent, share_text, short};
-use std::fmt::Write as _;
 
 /// Everything the files, the report and the terminal show. Plain data: the
 /// same on rank 0 whoever did the work.
@@ -32,6 +31,8 @@ pub struct RanksReport {
     pub parts: Vec<Part>,
     /// By descending number of ranks, then by medoid.
     pub classes: Vec<Class>,
+    /// The number that the input gives rank 0.
+    pub first_rank: u64,
     /// Of each rank, the place of its class.
     pub class_of: Vec<u32>,
     /// Of each rank, its dissimilarity to the medoid of its class.
@@ -247,7 +248,8 @@ impl RanksReport {
             return vec![first];
         }
         let differences = (1..self.classes.len()).filter_map(|c| self.difference(c)).take(TOLD);
-        let told = std::iter::once(first).chain(self.changing()).chain(self.uneven_region());
+        let told = std::iter::once(first).chain(self.changing()).chain(self.in_single_steps());
+        let told = told.chain(self.uneven_region());
         let told = told.chain(self.verdict.passing.iter().take(TOLD).cloned());
         let told = told
             .chain(differences.map(|d| d.sentence(self)))
@@ -324,6 +326,40 @@ impl RanksReport {
         Some(format!("In the {parts} they differ by {} and {last}.", first.join(", ")))
     }
 
+    /// How far ranks are apart in a single step, in that region where it is most, as a share of
+    /// the mean effort in a step: in half of the steps it is as much or more.
+    pub fn step_spread(&self) -> f64 {
+        let mean = self.mean_effort().abs() / self.n_steps.max(1) as f64;
+        let apart = |step: usize| {
+            let of_region = |region: usize| {
+                let traces = || self.classes.iter().map(|class| &class.traces[region]);
+                let least = traces().map(|trace| trace.least[step]).fold(f64::INFINITY, f64::min);
+                traces().map(|trace| trace.most[step]).fold(f64::NEG_INFINITY, f64::max) - least
+            };
+            (0..self.regions.len()).map(of_region).fold(0.0, f64::max)
+        };
+        let mut steps: Vec<f64> = (0..self.n_steps).map(apart).collect();
+        steps.sort_by(f64::total_cmp);
+        likewise::median::lower(&steps).filter(|_| mean > 0.0).map_or(0.0, |apart| apart / mean)
+    }
+
+    /// How far ranks that are alike in all are apart in single steps, where these decide how
+    /// many ranks have to be traced.
+    fn in_single_steps(&self) -> Option<String> {
+        let Verdict { kind, only_sums, .. } = self.verdict;
+        let Bound::Relative(error) = self.plan.bound else { return None };
+        let (apart, all) = (self.step_spread(), self.n_ranks() as u64);
+        let decides = kind == Kind::Alike && apart > error && 2 * self.plan.sample_size() > all;
+        let place = if self.regions.len() > 1 { " in some region" } else { "" };
+        let is_asked = kind == Kind::Unclear && only_sums;
+        (is_asked || decides && self.n_steps > self.parts.len()).then(|| {
+            format!(
+                "In half of the single steps they differ{place} by {} of the mean effort in a step, or more.",
+                percent(apart)
+            )
+        })
+    }
+
     /// The error that a sample may make, as people read it.
     pub fn bound_text(&self) -> String {
         match self.plan.bound {
@@ -336,15 +372,27 @@ impl RanksReport {
     fn strata_text(&self) -> Option<String> {
         let s = &self.plan.stratification;
         (self.classes.len() > 1 && s.variance > 0.0).then(|| {
-            let less = s.variance_in_strata / s.variance;
-            format!(
-                "Sampling by class {} (equation 2): for the effort {}, the variance within classes is {} of that of all \
-                 ranks; it pays in {} of the steps and regions.",
-                if s.pays() { "pays" } else { "does not pay" },
+            let within = format!(
+                "for the effort {}, the variance within classes is {} of that of all ranks",
                 self.over_all(),
-                percent(less),
-                percent(self.plan.pays)
-            )
+                percent(s.variance_in_strata / s.variance)
+            );
+            let steps = format!("in {} of the steps and regions", percent(self.plan.pays));
+            // The plan is for single steps; of their sum something else may be true.
+            match (s.pays(), 2.0 * self.plan.pays >= 1.0) {
+                (true, true) => {
+                    format!("Sampling by class pays (equation 2): {within}; it pays {steps}.")
+                }
+                (false, true) => format!(
+                    "Sampling by class pays {steps} (equation 2), but not for their sum: {within}."
+                ),
+                (true, false) => format!(
+                    "Sampling by class pays for the sum of all steps (equation 2), but only {steps}: {within}."
+                ),
+                (false, false) => {
+                    format!("Sampling by class does not pay (equation 2): {within}; it pays {steps}.")
+                }
+            }
         })
     }
 
@@ -380,9 +428,14 @@ impl RanksReport {
                         false => format!(": {figures}"),
                     }
                 });
+                let best = best.map_or(1, |(k, _)| k);
+                // More classes may be supported where fewer are not.
+                let more = match best == k_max && self.n_ranks() > 2 * best {
+                    true => ". That is the greatest number that was tried; --k-max tries more",
+                    false => "",
+                };
                 Some(format!(
-                    "The BIC is greatest at {} classes, which the data do not support{nearest}.",
-                    best.map_or(1, |(k, _)| k)
+                    "The BIC is greatest at {best} classes, which the data do not support{nearest}{more}."
                 ))
             }
             Criterion::Bic if k == k_max && self.n_ranks() > 2 * k => Some(
@@ -434,46 +487,11 @@ impl RanksReport {
         format!("rank{s} {}{tasks}", list(0))
     }
 
-    fn class_text(&self, class: usize) -> String {
+    pub(super) fn class_text(&self, class: usize) -> String {
         match self.named_ranks(class) {
             Some(ranks) => self.ranks_text(&ranks.iter().map(|&r| r as u64).collect::<Vec<_>>()),
             None => counted(self.classes[class].ranks, "rank"),
         }
-    }
-
-    /// Where a class does most otherwise than all others.
-    pub fn difference(&self, class: usize) -> Option<Difference> {
-        self.differences(class).into_iter().reduce(|a, b| if b.size > a.size { b } else { a })
-    }
-
-    /// The same of each region; none of a single class.
-    fn differences(&self, class: usize) -> Vec<Difference> {
-        let Some(own) = self.classes.get(class).map(|class| &class.regions) else { return Vec::new() };
-        let others = || self.classes.iter().enumerate().filter(move |(c, _)| *c != class).map(|(_, c)| c);
-        let n: u64 = others().map(|c| c.ranks).sum();
-        let of_region = |region: usize| {
-            let sum: f64 = others().map(|c| c.ranks as f64 * c.regions.mean[region]).sum();
-            let (own, others) = (own.mean[region], sum / n.max(1) as f64);
-            let apart = self.apart(class, region);
-            let parts = self.n_steps.min(self.parts.len()).max(1);
-            let size = |part: usize| {
-                let steps = part * self.n_steps / parts..(part + 1) * self.n_steps / parts;
-                apart[steps].iter().sum::<f64>().abs()
-            };
-            Difference { class, region, own, others, size: (0..parts).map(size).sum() }
-        };
-        (0..own.mean.len()).map(of_region).filter(|_| n > 0).collect()
-    }
-
-    /// In every step, by how much more a class does than all others in a region.
-    fn apart(&self, class: usize, region: usize) -> Vec<f64> {
-        let mean = |class: usize, step: usize| self.classes[class].traces[region].mean[step];
-        let n = |class: usize| self.classes[class].ranks as f64;
-        let others = || (0..self.classes.len()).filter(move |&other| other != class);
-        let all: f64 = others().map(n).sum();
-        let apart =
-            |step: usize| mean(class, step) - others().map(|c| n(c) * mean(c, step)).sum::<f64>() / all;
-        (0..self.n_steps).map(apart).collect()
     }
 
     /// The class that does clearly more than the mean.
@@ -486,7 +504,9 @@ impl RanksReport {
         // None of its ranks does less than one of another class.
         let is_apart =
             self.classes.iter().enumerate().all(|(o, other)| o == c || other.ends.1 < class.ends.0);
-        (self.classes.len() > 1 && is_apart && mean > 0.0 && ratio > 1.05).then(|| {
+        // Efforts below 0 have no multiples: their mean may be next to nothing.
+        let has_multiples = self.classes.iter().all(|class| class.ends.0 >= 0.0);
+        (self.classes.len() > 1 && is_apart && mean > 0.0 && ratio > 1.05 && has_multiples).then(|| {
             let ranks = counted(class.ranks, "rank");
             format!("Class {} ({ranks}) does the most: {ratio:.2} times the mean effort.", c + 1)
         })
@@ -496,72 +516,4 @@ impl RanksReport {
 /// Where: in a phase, or among the bursts of none.
 pub(super) fn in_region(name: &str) -> String {
     if name == OTHER { " in bursts of no phase".to_owned() } else { format!(" in {name}") }
-}
-
-/// A class and where it does most otherwise than all others, over all steps.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Difference {
-    /// The place of the class.
-    pub class: usize,
-    /// The place of the region.
-    pub region: usize,
-    /// The mean effort of its ranks there.
-    pub own: f64,
-    /// The mean of the other ranks.
-    pub others: f64,
-    /// How far the two are apart in each quarter of the steps, whichever does
-    /// more, summed over the quarters.
-    pub size: f64,
-}
-
-impl Difference {
-    /// How many times the others' effort it is.
-    pub fn ratio(&self) -> Option<f64> {
-        (self.others > 0.0 && self.own >= 0.0).then(|| self.own / self.others)
-    }
-
-    fn sentence(&self, report: &RanksReport) -> String {
-        let steps = report.n_steps as f64;
-        let each = if report.n_steps == 1 { "" } else { " a step" };
-        let mut text = format!("Class {}, {}, differs most", self.class + 1, report.class_text(self.class));
-        let name = report.region(self.region).map_or_else(String::new, in_region);
-        let (own, others) = (report.effort(self.own / steps), report.effort(self.others / steps));
-        let _ = write!(text, "{name}: {own}{each}, the others {others}");
-        if let Some(ratio) = self.ratio().filter(|ratio| *ratio < 1000.0) {
-            let _ = write!(text, " (× {ratio:.2})");
-        }
-        if let Some(beside) = self.beside(report) {
-            let (own, others) = (report.effort(beside.own / steps), report.effort(beside.others / steps));
-            let _ = write!(text, " and in bursts of no phase {own}, the others {others}");
-        }
-        if let Some(ratio) = self.all_ratio(report).filter(|_| report.regions.len() > 1) {
-            let _ = write!(text, ", in all regions × {ratio:.2}");
-        }
-        let apart = report.apart(self.class, self.region);
-        if 2.0 * (self.own - self.others).abs() < self.size {
-            let more = apart.iter().filter(|x| **x > 0.0).count();
-            let _ = write!(text, ", but more in {more} of {} steps and less in the others", report.n_steps);
-        } else if let Some(few) = few_of(apart.iter().map(|x| (self.own - self.others).signum() * x)) {
-            let _ = write!(text, ", nine tenths of it in {few} of {} steps", report.n_steps);
-        }
-        text + "."
-    }
-
-    /// The part that may be in bursts of no phase: these differ in the same
-    /// direction, by at least a tenth of the difference.
-    fn beside(&self, report: &RanksReport) -> Option<Difference> {
-        let other = report.regions.iter().position(|name| name == OTHER)?;
-        let apart = |of: &Difference| of.own - of.others;
-        let beside = report.differences(self.class).into_iter().find(|of| of.region == other);
-        beside.filter(|of| self.region != other && apart(of) / apart(self) >= 0.1)
-    }
-
-    /// How many times the others' effort its effort in all regions is.
-    fn all_ratio(&self, report: &RanksReport) -> Option<f64> {
-        let others = report.classes.iter().enumerate().filter(|(c, _)| *c != self.class);
-        let (sum, n) = others.fold((0.0, 0.0), |(sum, n), (_, class)| {
-            (sum + class.ranks as f64 * class.effort.0, n + class.ranks as f64)
-        });
-        (sum > 0.0).then(|| report.classes[self.class].effort.0 * n / sum)
-    }
 }

@@ -10,8 +10,8 @@ use super::windows::windows;
 use crate::together::{same_input, told_once};
 use crate::{Stages, ToldElsewhere, Usage, Watch};
 use anyhow::Result;
-use likewise::comm::{Communicator, run_on_threads};
-use likewise::ranks::{EffortPart, part};
+use likewise::comm::{Communicator, Reduction, run_on_threads};
+use likewise::ranks::{EffortPart, EffortTable, part};
 use likewise::words::{counted, grouped_digits};
 use likewise_trace::{
     EffortOptions, SpreadError, Taken, bursts_of, is_rereadable, read_effort, read_effort_part,
@@ -88,6 +88,7 @@ pub fn classify<C: Communicator>(
         _ => of_table(comm, input, options, watch),
     });
     let efforts = told_once(comm, read)?;
+    check_size(comm, &efforts.part.table, input)?;
     let n_ranks = efforts.part.n_ranks;
     match find_all(comm, options, &efforts, stages) {
         Ok(found) => Ok(found.map(|found| described(input, options, efforts, found, stages))),
@@ -95,6 +96,29 @@ pub fn classify<C: Communicator>(
         Err(_) if rank != 0 => Err(ToldElsewhere.into()),
         Err(error) => Err(of_ranks(error, n_ranks).context(input.display().to_string())),
     }
+}
+
+/// Efforts below 2 to this power have squares of a few digits alone, or of none: less than a
+/// part in 10⁸ of one is below the least double.
+const LEAST_POWER: i64 = -480;
+
+/// Refuses efforts that are so small that distances would be 0. (Those that are too large are
+/// found where distances are computed.) The same on all processes.
+fn check_size<C: Communicator>(comm: Option<&C>, table: &EffortTable, input: &Path) -> Result<()> {
+    let largest = table.values().iter().fold(0.0_f64, |most, x| most.max(x.abs()));
+    // Nothing but zeros is no size.
+    let mut power = [if largest > 0.0 { largest.log2().floor() as i64 } else { i64::MIN }];
+    if let Some(comm) = comm {
+        comm.all_reduce(Reduction::Max, &mut power)?;
+    }
+    if power[0] != i64::MIN && power[0] < LEAST_POWER {
+        if comm.is_some_and(|comm| comm.rank() != 0) {
+            return Err(ToldElsewhere.into());
+        }
+        let text = "the efforts are so small that their squares are no numbers; give them in another unit";
+        return Err(anyhow::anyhow!("{}: {text}", input.display()));
+    }
+    Ok(())
 }
 
 /// Efforts of the ranks of this process, and what is to be known of them.
@@ -212,17 +236,19 @@ fn find<C: Communicator>(
     };
     if let Some(method) = method {
         let objects = stages.time("signature", || all.objects(signature));
-        return stages.time("cluster", || alone(method, &all, &objects, clusters, classes.seed)).map(Some);
+        return stages
+            .time("cluster", || alone(method, &all, (&objects, signature), clusters, classes.seed))
+            .map(Some);
     }
     let params = classes.capek_params(*n_ranks);
     if let Some(comm) = comm {
         let objects = stages.time("signature", || all.objects(signature));
-        return stages.time("cluster", || by_capek(comm, &all, &objects, &params));
+        return stages.time("cluster", || by_capek(comm, &all, (&objects, signature), &params));
     }
     let found = stages.time("cluster", || {
         run_on_threads(classes.threads(), |comm| {
             let mine = Mine { table, ranks: part(*n_ranks, comm.rank(), comm.size()), rounding };
-            by_capek(comm, &mine, &mine.objects(signature), &params)
+            by_capek(comm, &mine, (&mine.objects(signature), signature), &params)
         })
     })?;
     Ok(found.into_iter().next().flatten())
@@ -284,7 +310,7 @@ fn described(
 ) -> Classified {
     let Options { classes, plan, alike, every, .. } = options;
     let Efforts { part: EffortPart { table, .. }, is_time, rounding, notes, columns } = efforts;
-    let signature = if found.by_halves { Signature::Halves } else { classes.signature(table.n_steps()) };
+    let signature = found.other.unwrap_or_else(|| classes.signature(table.n_steps()));
     let how = Described { params: *plan, error: *alike, seed: classes.seed, is_time, rounding };
     let mut report = stages.time("plan", || describe(&table, found, &how));
     let of_window =
@@ -292,6 +318,7 @@ fn described(
     report.every = *every;
     report.windows = windows(of_windows.into_iter().map(of_window).collect());
     report.input = input.display().to_string();
+    report.first_rank = columns.as_ref().map_or(0, |columns| columns.first_rank);
     report.notes = notes;
     let grouping = &mut report.grouping;
     classes.method.name().clone_into(&mut grouping.method);

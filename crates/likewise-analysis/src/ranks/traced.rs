@@ -5,7 +5,7 @@ use anyhow::{Context, Result, bail};
 use likewise::ranks::{EffortTable, Estimate, Plan, PlannedStratum, Spread, Stratum, estimate};
 use likewise::words::counted;
 use likewise_trace::{EffortOptions, read_columns, read_effort_of_some};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// The estimates of every number, of every region and of the whole run.
@@ -23,6 +23,18 @@ pub struct Estimates {
     pub regions: Vec<Estimate>,
     /// The mean of all ranks.
     pub total: Estimate,
+    /// What the reader must know beside.
+    pub notes: Vec<String>,
+}
+
+/// What `ranks.csv` says of the ranks.
+struct Planned {
+    /// The class of every rank, by its number.
+    classes: BTreeMap<u64, u64>,
+    /// The ranks to trace; `None` if that is not said.
+    sampled: Option<BTreeSet<u64>>,
+    /// How much more the table of the plan gives a rank as its number, where it does.
+    in_table: Option<u64>,
 }
 
 /// Estimates the mean efforts of all ranks: `measured` has those of the ranks
@@ -31,25 +43,30 @@ pub struct Estimates {
 /// # Errors
 /// A file is not as it must be, or a class has no rank that was traced.
 pub fn estimates(measured: &Path, plan: &Path, confidence: f64, stages: &mut Stages) -> Result<Estimates> {
-    let classes = stages.time("read", || read_classes(plan))?;
+    let planned = stages.time("read", || read_plan(plan))?;
     let (ranks, table) = stages.time("read", || read_effort_of_some(measured, &EffortOptions::default()))?;
-    stages.time("estimate", || tell((measured, plan), confidence, &classes, &ranks, table))
+    let (ranks, note) = as_planned((measured, plan), &ranks, &planned)?;
+    let notes = note.into_iter().chain(not_planned(plan, &ranks, &planned)).collect();
+    let told =
+        stages.time("estimate", || tell((measured, plan), confidence, &planned.classes, &ranks, table))?;
+    Ok(Estimates { notes, ..told })
 }
 
-/// The class of every rank, by its number.
-fn read_classes(path: &Path) -> Result<BTreeMap<u64, u64>> {
+/// What stands in `ranks.csv`.
+fn read_plan(path: &Path) -> Result<Planned> {
     let table = read_columns(path, &[], None)?;
-    let column = |name: &str| {
-        let found = table.numbers().find(|(found, _)| *found == name).map(|(_, cells)| cells);
-        found.with_context(|| {
+    let column = |name: &str| table.numbers().find(|(found, _)| *found == name).map(|(_, cells)| cells);
+    let needed = |name: &str| {
+        column(name).with_context(|| {
             format!(
                 "{}: there is no column '{name}' of numbers; ranks.csv of `likewise ranks` has it",
                 path.display()
             )
         })
     };
+    let (ranks, in_table) = (needed("rank")?, column("in_table"));
     let mut classes = BTreeMap::new();
-    for (&rank, &class) in column("rank")?.iter().zip(column("class")?) {
+    for (&rank, &class) in ranks.iter().zip(needed("class")?) {
         let whole = |x: f64| x >= 0.0 && x.fract() == 0.0 && x < 9e15;
         if !whole(rank) || !whole(class) {
             bail!("{}: rank {rank}, class {class}: both must be whole numbers", path.display());
@@ -58,7 +75,75 @@ fn read_classes(path: &Path) -> Result<BTreeMap<u64, u64>> {
             bail!("{}: rank {rank} stands there twice", path.display());
         }
     }
-    Ok(classes)
+    let first = ranks.first().zip(in_table.and_then(|cells| cells.first()));
+    let more = first.map_or(0.0, |(rank, number)| number - rank);
+    let is_even = in_table.is_none_or(|cells| cells.iter().zip(ranks).all(|(n, rank)| n - rank == more));
+    if !is_even || more < 0.0 {
+        bail!("{}: 'in_table' must be the rank and the same number more in each row", path.display());
+    }
+    let sampled = column("sampled").map(|cells| {
+        let is_sampled = |(rank, sampled): (&f64, &f64)| (*sampled == 1.0).then_some(*rank as u64);
+        ranks.iter().zip(cells).filter_map(is_sampled).collect()
+    });
+    Ok(Planned { classes, sampled, in_table: Some(more as u64).filter(|more| *more > 0) })
+}
+
+/// The ranks of a table of traced ranks, as the plan numbers them, and a note if these are
+/// other numbers. Numbers may be those of the plan, or those of the table that the plan was
+/// made of; which they are is told by the ranks that the plan has traced.
+///
+/// # Errors
+/// It is open which they are.
+fn as_planned(
+    (measured, plan): (&Path, &Path),
+    ranks: &[u64],
+    planned: &Planned,
+) -> Result<(Vec<u64>, Option<String>)> {
+    let (measured, plan) = (measured.display(), plan.display());
+    let less = |by: u64| -> Option<Vec<u64>> { ranks.iter().map(|rank| rank.checked_sub(by)).collect() };
+    let is_of = |ranks: &[u64]| ranks.iter().all(|rank| planned.classes.contains_key(rank));
+    let is_sampled = |ranks: &[u64]| match &planned.sampled {
+        Some(sampled) => ranks.iter().all(|rank| sampled.contains(rank)),
+        None => false,
+    };
+    let first = planned.in_table.unwrap_or(1);
+    let shifted = less(first).filter(|shifted| is_of(shifted));
+    let Some(shifted) = shifted else { return Ok((ranks.to_vec(), None)) };
+    if planned.in_table.is_none() {
+        // The plan counts as its table does. So may be rows of another one, but for this.
+        let is_whole = planned.sampled.as_ref().is_some_and(|sampled| sampled.len() == ranks.len());
+        if is_whole && is_sampled(&shifted) && !is_sampled(ranks) {
+            bail!(
+                "{measured}: its ranks are those that {plan} has traced, each with 1 more; number them as the column \
+                 'rank' there, from 0"
+            );
+        }
+        return Ok((ranks.to_vec(), None));
+    }
+    let is_table = match (is_of(ranks), is_sampled(&shifted), is_sampled(ranks)) {
+        (false, ..) | (true, true, false) => true,
+        (true, false, true) => false,
+        _ => bail!(
+            "{measured}: its ranks may be numbered as 'rank' in {plan} or as 'in_table' there, and which of them were \
+             to be traced does not tell; number them as 'rank', and take the column 'in_table' out of {plan}"
+        ),
+    };
+    let note = format!("Ranks are numbered as the table of the plan does, from {first}.");
+    Ok(if is_table { (shifted, Some(note)) } else { (ranks.to_vec(), None) })
+}
+
+/// A note where ranks were traced that the plan has not: their numbers may be others.
+fn not_planned(plan: &Path, ranks: &[u64], planned: &Planned) -> Option<String> {
+    let sampled = planned.sampled.as_ref()?;
+    let others = ranks.iter().filter(|rank| !sampled.contains(rank)).count();
+    (others > 0).then(|| {
+        format!(
+            "{others} of the {} are not among those that {} has traced. If ranks are numbered otherwise there, this is \
+             of other ranks.",
+            counted(ranks.len() as u64, "traced rank"),
+            plan.display()
+        )
+    })
 }
 
 fn tell(
@@ -113,5 +198,39 @@ fn tell(
         regions: regions.to_vec(),
         total: total[0],
         table,
+        notes: Vec::new(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ranks of a table that counts from 1 were taken for those of a plan that counts from
+    /// 0: the mean was that of other ranks, and nothing was said.
+    #[test]
+    fn ranks_are_numbered_as_the_plan_or_as_its_table() {
+        let planned = |in_table| Planned {
+            classes: (0..20).map(|rank| (rank, 1)).collect(),
+            sampled: Some(BTreeSet::from([0, 3, 4, 12])),
+            in_table,
+        };
+        let paths = (Path::new("measured.csv"), Path::new("ranks.csv"));
+        let told = |ranks: &[u64], in_table| {
+            as_planned(paths, ranks, &planned(in_table)).map(|(ranks, note)| (ranks, note.is_some())).ok()
+        };
+        let is = |ranks: &[u64], noted| Some((ranks.to_vec(), noted));
+        // The plan is of a table that counts from 1.
+        let from_1 = Some(1);
+        assert_eq!(told(&[1, 4, 5, 13], from_1), is(&[0, 3, 4, 12], true));
+        assert_eq!(told(&[0, 3, 4, 12], from_1), is(&[0, 3, 4, 12], false));
+        assert_eq!(told(&[1, 5], from_1), is(&[0, 4], true));
+        assert_eq!(told(&[20, 7], from_1), is(&[19, 6], true));
+        // Rank 4 is to be traced by either numbers, and others by neither.
+        assert_eq!((told(&[4], from_1), told(&[8, 9], from_1)), (None, None));
+        // Of a plan that counts from 0, others may be traced; but not each with 1 more.
+        assert_eq!(told(&[0, 3, 4, 12], None), is(&[0, 3, 4, 12], false));
+        assert_eq!(told(&[8, 9], None), is(&[8, 9], false));
+        assert_eq!(told(&[1, 4, 5, 13], None), None);
+    }
 }

@@ -66,6 +66,8 @@ pub struct Verdict {
     pub lasting_least: f64,
     /// Whether ranks differ in what they do, but hardly in how much.
     pub only_regions: bool,
+    /// Whether they hardly differ in parts of the steps, but much in single ones.
+    pub only_sums: bool,
     /// Whether ranks differ steadily, and whether in classes or by degrees is not known.
     pub is_open: bool,
     /// What differs only now and then.
@@ -150,6 +152,34 @@ const STEADY: f64 = 0.5;
 /// which have enough ranks to be proved.
 const USUAL: f64 = 1.0;
 
+/// Whether ranks do as much as others.
+struct Even {
+    /// Over all steps, and in each part of them.
+    is_even: bool,
+    /// But not in single steps.
+    only_sums: bool,
+    /// In every region and in single steps, too.
+    is_alike: bool,
+}
+
+impl Even {
+    /// Within `tolerance`, a share; `is_steady` if the same ranks do more in both halves of
+    /// the steps.
+    fn of(report: &RanksReport, range: &Range, tolerance: f64, is_steady: bool) -> Self {
+        // Chance makes ranks differ by more in a part of the steps than over all.
+        let by_chance = if is_steady { 1.0 } else { (report.parts.len() as f64).sqrt() };
+        let of_part = tolerance * by_chance;
+        let is_even = range.spread() <= tolerance && report.parts.iter().all(|part| part.spread <= of_part);
+        // Single steps by more, for the same reason; else they make up for one another.
+        let only_sums = is_even && report.step_spread() > tolerance * (report.n_steps as f64).sqrt();
+        let is_alike = is_even
+            && !only_sums
+            && report.region_spread() <= tolerance
+            && report.parts.iter().all(|part| part.region_spread <= of_part);
+        Self { is_even, only_sums, is_alike }
+    }
+}
+
 impl Verdict {
     /// Of ranks with these efforts; `tolerance` is
     /// the error that a sample may make.
@@ -179,13 +209,7 @@ impl Verdict {
         let quiet: Vec<f64> = totals.iter().map(|of| of.halves[0] + of.halves[1]).collect();
         let quiet = Range::of(&quiet);
         let (lasting, lasting_least) = (quiet.spread(), quiet.least.1);
-        // Chance makes ranks differ by more in a part of the steps than over all.
-        let by_chance = if is_steady { 1.0 } else { (report.parts.len() as f64).sqrt() };
-        let of_part = tolerance * by_chance;
-        let is_even = range.spread() <= tolerance && report.parts.iter().all(|part| part.spread <= of_part);
-        let is_alike = is_even
-            && report.region_spread() <= tolerance
-            && report.parts.iter().all(|part| part.region_spread <= of_part);
+        let Even { is_even, only_sums, is_alike } = Even::of(report, &range, tolerance, is_steady);
         let kind = if k > 1 && evidence.is_supported {
             Kind::Classes
         } else if k > 1 {
@@ -217,6 +241,7 @@ impl Verdict {
             lasting,
             lasting_least,
             only_regions,
+            only_sums,
             is_open,
             passing,
         }
@@ -262,11 +287,12 @@ impl Verdict {
                 let what = if self.by_rank.is_some() { "lie on a gradient" } else { "differ by degrees" };
                 format!("No classes: {ranks} {what}{}{}.", self.ends(report), self.along())
             }
-            _ if self.only_regions => format!(
-                "No classes can be told: {ranks} are alike within {}{} {}, but not in every region.",
+            _ if self.only_sums || self.only_regions => format!(
+                "No classes can be told: {ranks} are alike within {}{} {}, but not in {}.",
                 apart(self.within(report)),
                 self.ends(report),
-                report.over_all()
+                report.over_all(),
+                if self.only_sums { "single steps" } else { "every region" }
             ),
             _ => format!(
                 "No classes can be told: {ranks} differ by {}{} {}, {}.",

@@ -74,10 +74,16 @@ fn states(log: &Log) -> String {
         .join(" · ")
 }
 
-/// How a run was recorded, in a sentence; nothing where all of it was.
+/// How a run was recorded, in a sentence; nothing where all of it was, nor of strata whose
+/// markers took little time.
 pub(crate) fn told(recording: &Recording) -> Option<String> {
-    let log = recording.log().filter(|log| log.mode == Mode::Leads)?;
+    let log = recording.log().filter(|log| [Mode::Leads, Mode::Strata].contains(&log.mode))?;
     let markers = markers(log);
+    let dear = dearest(recording, log).filter(|(share, ..)| *share >= DEAR);
+    // Of strata there is no more to say.
+    if log.mode == Mode::Strata && (markers == 0 || dear.is_none()) {
+        return None;
+    }
     let mode = likewise::words::capital(log.mode.word());
     if markers == 0 {
         return Some(format!("{mode}: there was no marker, so all of it is recorded."));
@@ -91,7 +97,6 @@ pub(crate) fn told(recording: &Recording) -> Option<String> {
             counted(u64::from(recording.size()), "rank"),
         ),
     };
-    let dear = dearest(recording, log).filter(|(share, ..)| *share >= DEAR);
     let dear = dear.map_or_else(String::new, |(share, cost, rank)| {
         format!(
             " Markers took {} of the time of rank {rank}, where they took the most ({}): ranks wait for each other at \
@@ -268,29 +273,33 @@ mod tests {
     use likewise_testing::recorded::Program;
 
     /// What is said where markers took this share of the time of rank 2.
-    fn told_with(share: f64) -> String {
+    fn told_with(mode: Mode, share: f64) -> Option<String> {
         let dir = tempfile::tempdir().expect("a folder");
         Program::default().write(dir.path());
         let wall = Recording::open(dir.path()).expect("a recording").ranks()[2].wall;
         let log = Log {
-            mode: Mode::Leads,
+            mode,
             states: vec![(State::AllTracing, 2, 0), (State::Lead, 16, 400_000)],
             costs: vec![0, 1_000, (share * wall as f64) as u64, 0],
             ..Log::default()
         };
         Program::default().write_with_log(dir.path(), Some(&log));
-        told(&Recording::open(dir.path()).expect("a recording")).expect("a sentence")
+        told(&Recording::open(dir.path()).expect("a recording"))
     }
 
     #[test]
     fn markers_that_take_much_are_told() {
-        let dear = told_with(0.051);
+        let dear = told_with(Mode::Leads, 0.051).expect("a sentence");
         assert!(
             dear.starts_with("Leads: 18 markers (AT 2 · L 16). Markers took 5.1% of the time of rank 2, "),
             "{dear}"
         );
         assert!(dear.ends_with("; --every N makes them fewer."), "{dear}");
-        let cheap = told_with(0.049);
+        let cheap = told_with(Mode::Leads, 0.049).expect("a sentence");
         assert_eq!(cheap, "Leads: 18 markers (AT 2 · L 16).");
+        // Of strata it was not.
+        let strata = told_with(Mode::Strata, 0.051).expect("a sentence");
+        assert!(strata.starts_with("Strata: 18 markers (AT 2 · L 16). Markers took 5.1%"), "{strata}");
+        assert_eq!(told_with(Mode::Strata, 0.049), None);
     }
 }

@@ -275,7 +275,8 @@ impl Shown<'_> {
             hash("Hash")
         );
         for site in &sites[..n] {
-            let (count, bytes) = (grouped_digits(site.count), grouped_digits(site.bytes));
+            let count = grouped_digits(site.count);
+            let bytes = site.bytes.map_or_else(|| "?".to_owned(), grouped_digits);
             let (time, hash) = (site.time.to_string(), hash(&site.hash));
             let line = format!("{:<22}{count:>12}{bytes:>16}{time:>12}{hash}  ", site.call);
             let room = self.width.saturating_sub(line.chars().count());
@@ -287,8 +288,21 @@ impl Shown<'_> {
         out.push_str(
             "Bytes are those that calls name; what arrives may be less than a receive has room for.\n",
         );
+        out.extend(about_bytes(&sites[..n]));
         out
     }
+}
+
+/// What else is to be known of the bytes of call sites.
+fn about_bytes(sites: &[&CallSite]) -> Vec<&'static str> {
+    let unknown = sites.iter().any(|site| site.bytes.is_none());
+    let unknown =
+        unknown.then_some("Of calls with a ? they are not known: a recording has no arguments of these.\n");
+    let starts = sites.iter().any(|site| site.call.starts_with("MPI_Start"));
+    let starts = starts.then_some(
+        "Those of a persistent operation are told where it is made, once, and not where it is started.\n",
+    );
+    unknown.into_iter().chain(starts).collect()
 }
 
 /// Which parts of a nest are shown, by their number: that of a loop stands before those of its
@@ -384,6 +398,22 @@ fn callers(callers: &[String], room: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// 0 bytes were told of `MPI_Send_c`.
+    #[test]
+    fn bytes_that_are_not_known_are_not_0() {
+        let site = |call, bytes| CallSite { call, bytes, count: 3, ..CallSite::default() };
+        let told = |sites: &[CallSite]| Shown { sites, width: 80, all: true, parts: 30 }.sites();
+        let text = told(&[site("MPI_Send", Some(24)), site("MPI_Send_c", None), site("MPI_Wait", Some(0))]);
+        let bytes = |call: &str| {
+            let line = text.lines().find(|line| line.starts_with(call)).expect("a line");
+            line.split_whitespace().nth(2).expect("bytes").to_owned()
+        };
+        assert_eq!(["MPI_Send ", "MPI_Send_c ", "MPI_Wait "].map(bytes), ["24", "?", "0"], "{text}");
+        assert!(text.contains("Of calls with a ?") && !text.contains("persistent"), "{text}");
+        let text = told(&[site("MPI_Send_init", Some(24)), site("MPI_Start", Some(0))]);
+        assert!(!text.contains('?') && text.contains("persistent"), "{text}");
+    }
 
     /// A stripped program had 2,600 rows: each loop of a thousand had rows of its own.
     #[test]

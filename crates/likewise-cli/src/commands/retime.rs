@@ -15,7 +15,7 @@ use likewise_trace::{
     write_retimed,
 };
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -85,7 +85,9 @@ pub(crate) fn run(args: &RetimeArgs, common: &Common) -> Result<()> {
     };
     let trace = files[0].path().to_owned();
     files.into_iter().try_for_each(|file| out.adopt(file))?;
-    let notes = [source.notes().to_vec(), unknown_phases(&phases), report.warnings.clone()].concat();
+    let untimed = untimed(&report.ends, &bursts);
+    let mut notes = [source.notes().to_vec(), unknown_phases(&phases), report.warnings.clone()].concat();
+    notes.extend(untimed);
     notes.iter().for_each(|note| common.say(format_args!("note: {note}")));
     let mut summary = to_json(args, &phases, &report, &notes);
     summary["trace"] = trace.display().to_string().into();
@@ -209,18 +211,40 @@ fn unknown_phases(phases: &BTreeMap<Option<u32>, Phase>) -> Vec<String> {
         return Vec::new();
     }
     let named: Vec<String> = unknown().filter_map(|(phase, _)| *phase).map(|n| n.to_string()).collect();
-    let phases = match named.len() {
-        0 => "bursts of no phase".to_owned(),
-        n => {
-            let more = if n > 20 { ", …" } else { "" };
-            format!(
-                "{} ({}{more}) and bursts of none",
-                counted(n as u64, "phase"),
-                named[..n.min(20)].join(", ")
-            )
-        }
-    };
-    vec![format!("{:.2}% of the computing time stays as it was: {phases}.", 100.0 * time as f64 / all as f64)]
+    let more = if named.len() > 20 { ", …" } else { "" };
+    let of_phases = (!named.is_empty()).then(|| {
+        let numbers = named[..named.len().min(20)].join(", ");
+        format!("{} ({numbers}{more})", counted(named.len() as u64, "phase"))
+    });
+    let of_none = phases.get(&None).map(|_| "bursts of no phase".to_owned());
+    let phases_of: Vec<String> = of_phases.into_iter().chain(of_none).collect();
+    let phases = phases_of.join(" and ");
+    let share = 100.0 * time as f64 / all as f64;
+    vec![format!("{share:.2}% of the computing time stays as it was: {phases}.")]
+}
+
+/// Of several applications, when the last burst of each ended that has any in the table, and
+/// ends now.
+fn lasts(report: &RetimeReport) -> BTreeMap<u32, [Nanos; 2]> {
+    let mut lasts: BTreeMap<u32, [Nanos; 2]> = BTreeMap::new();
+    for thread in report.threads.iter().filter(|_| report.ends.len() > 1) {
+        let last = lasts.entry(thread.app).or_default();
+        *last = [0, 1].map(|at| last[at].max(thread.last[at]));
+    }
+    lasts
+}
+
+/// Applications without a burst in the table.
+fn untimed(ends: &BTreeMap<u32, [Nanos; 2]>, bursts: &[RetimedBurst]) -> Option<String> {
+    let timed: BTreeSet<u32> = bursts.iter().map(|burst| burst.app).collect();
+    let others: Vec<String> = ends.keys().filter(|app| !timed.contains(*app)).map(u32::to_string).collect();
+    let s = if others.len() == 1 { "" } else { "s" };
+    (!others.is_empty()).then(|| {
+        format!(
+            "The table of bursts has none of application{s} {}: what they compute stays as it was.",
+            others.join(", ")
+        )
+    })
 }
 
 fn to_json(
@@ -251,6 +275,9 @@ fn to_json(
         "predicted_ns": report.new_end.0,
         "phases": phases.iter().map(phase).collect::<Vec<_>>(),
         "threads": report.threads.iter().map(thread).collect::<Vec<_>>(),
+        "applications": lasts(report).iter().map(|(app, [old, new])| json!({
+            "app": app, "measured_last_ns": old.0, "predicted_last_ns": new.0,
+        })).collect::<Vec<_>>(),
         "messages": report.messages,
         "collectives": report.collectives,
         "notes": notes,
@@ -271,6 +298,10 @@ fn text(phases: &BTreeMap<Option<u32>, Phase>, report: &RetimeReport) -> String 
         counted(report.messages, "message"),
         counted(report.collectives, "collective operation"),
     );
+    for (app, [old, new]) in lasts(report) {
+        let times = times(new.0 as f64, old.0 as f64);
+        let _ = writeln!(text, "  application {app}: its last burst ends at {new} instead of {old}{times}");
+    }
     for (number, phase) in phases.iter().filter(|(_, phase)| phase.ratio.is_some()) {
         let name = number.map_or_else(String::new, |number| number.to_string());
         let _ = writeln!(
@@ -283,4 +314,56 @@ fn text(phases: &BTreeMap<Option<u32>, Phase>, report: &RetimeReport) -> String 
         );
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use likewise_trace::RetimedThread;
+
+    /// "2 phases (2, 3) and bursts of none" was told where all bursts are in phases.
+    #[test]
+    fn what_stays_as_it_was_is_there() {
+        let phase = |ratio| Phase { bursts: 2, measured: 50, predicted: 50, ratio };
+        let mut phases = BTreeMap::from([(Some(1), phase(Some(2.0))), (Some(2), phase(None))]);
+        let told = |phases: &BTreeMap<_, _>| unknown_phases(phases).concat();
+        assert_eq!(told(&phases), "50.00% of the computing time stays as it was: 1 phase (2).");
+        phases.insert(None, phase(None));
+        assert!(told(&phases).ends_with(": 1 phase (2) and bursts of no phase."));
+        phases.remove(&Some(2));
+        assert!(told(&phases).ends_with(": bursts of no phase."));
+        phases.remove(&None);
+        assert_eq!(told(&phases), "");
+    }
+
+    /// "The run takes 567 ms instead of 567 ms" was all that was told where the longer of two
+    /// applications was not timed anew.
+    #[test]
+    fn each_application_of_several_has_its_end() {
+        let thread = |app, last: [u64; 2]| RetimedThread {
+            app,
+            task: 1,
+            thread: 1,
+            computing: [Nanos(10), Nanos(5)],
+            last: last.map(Nanos),
+        };
+        let of = |apps: &[u32], threads| RetimeReport {
+            ends: apps.iter().map(|&app| (app, [Nanos(12); 2])).collect(),
+            threads,
+            ..RetimeReport::default()
+        };
+        let threads = vec![thread(1, [10, 5]), thread(1, [12, 6])];
+        let told = |report| text(&BTreeMap::new(), &report);
+        assert!(!told(of(&[1], threads.clone())).contains("application"));
+        let two = of(&[1, 2], threads);
+        let text = told(two.clone());
+        assert!(
+            text.contains("  application 1: its last burst ends at 6 ns instead of 12 ns (× 0.5)\n"),
+            "{text}"
+        );
+        let burst =
+            RetimedBurst { app: 1, task: 1, thread: 1, begin: Nanos(0), duration: Nanos(10), now: Nanos(5) };
+        let untimed = untimed(&two.ends, &[burst]).unwrap();
+        assert!(untimed.starts_with("The table of bursts has none of application 2:"), "{untimed}");
+    }
 }

@@ -4,6 +4,7 @@ use crate::common::Common;
 use crate::files::ranks::estimate::{COLUMNS, cells, figures};
 use crate::finish::finish;
 use crate::output::{OutputDir, csv_cell};
+use crate::trace::say_notes;
 use anyhow::Result;
 use likewise::ranks::Estimate;
 use likewise::words::{counted, level, short};
@@ -27,6 +28,7 @@ pub(super) fn run(call: &Call<'_>, common: &Common) -> Result<()> {
     let mut stages = Stages::default();
     let path = if call.plan.is_dir() { call.plan.join("ranks.csv") } else { call.plan.to_owned() };
     let told = estimates(call.measured, &path, call.confidence, &mut stages)?;
+    say_notes(&told.notes, common);
     let mut out = OutputDir::create(&call.dir, &[call.measured, &path], common)?;
     out.write("estimates.csv", |file| Ok(csv(&told, file)?))?;
     let summary = finish(out, "summary.json", summary(&told, call), &stages, common)?;
@@ -62,6 +64,7 @@ fn summary(told: &Estimates, call: &Call<'_>) -> Value {
         "confidence": call.confidence,
         "classes": told.classes.iter().enumerate().map(class).collect::<Vec<_>>(),
         "effort": figures(&told.total),
+        "notes": told.notes,
         "regions": told.table.regions().iter().zip(&told.regions).map(region).collect::<Vec<_>>(),
     })
 }

@@ -52,8 +52,8 @@ pub struct Site {
     pub hash: String,
     /// How often all ranks make it.
     pub count: u64,
-    /// Bytes that all ranks move by it.
-    pub bytes: u64,
+    /// Bytes that all ranks move by it; `None` where they are not recorded.
+    pub bytes: Option<u64>,
     /// How long all ranks are in it.
     pub time: Nanos,
     /// The functions that lead to it, the innermost first; untrusted text.
@@ -172,7 +172,7 @@ pub(crate) mod tests {
                 call: "MPI_Send",
                 hash: "0123abcd".to_owned(),
                 count: 7,
-                bytes: 56,
+                bytes: Some(56),
                 time: Nanos(9),
                 callers: vec!["<step> (a.c:7)".to_owned()],
             }],

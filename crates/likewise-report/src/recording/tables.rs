@@ -14,7 +14,7 @@ pub(super) fn sites(report: &RecordingReport) -> String {
             "",
             &[
                 grouped_digits(site.count),
-                grouped_digits(site.bytes),
+                site.bytes.map_or_else(|| "?".to_owned(), grouped_digits),
                 site.time.to_string(),
                 site.hash.clone(),
                 site.callers.join(" < "),

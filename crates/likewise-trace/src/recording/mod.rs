@@ -126,7 +126,28 @@ pub(crate) fn bytes(path: &Path) -> u64 {
 pub fn warnings(recording: &Recording, path: &Path) -> Vec<String> {
     let mut warnings = of_measured(recording, path);
     warnings.extend(leads::warning(recording, path));
+    warnings.extend(spawned(path));
     warnings
+}
+
+/// A note where the folder of a recording has others as well: ranks that were started with
+/// `MPI_Comm_spawn` have a `MPI_COMM_WORLD` of their own, and so a file.
+fn spawned(path: &Path) -> Option<String> {
+    let name = |entry: std::fs::DirEntry| entry.file_name().into_string().ok();
+    let is_other = |name: &String| {
+        let number = name.strip_prefix("recording-").and_then(|rest| rest.strip_suffix(".likewise"));
+        number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    let entries = std::fs::read_dir(path).ok()?.filter_map(std::result::Result::ok);
+    let mut others: Vec<String> = entries.filter_map(name).filter(is_other).collect();
+    others.sort_unstable();
+    let (first, more) = (others.first()?, others.len() - 1);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    Some(format!(
+        "{}: ranks that were started with MPI_Comm_spawn stand in {first}{more} there, and are not in this: give such a \
+         file instead of the folder",
+        path.display()
+    ))
 }
 
 /// The same, where only ranks are taken that were recorded throughout.
@@ -148,4 +169,23 @@ fn of_measured(recording: &Recording, path: &Path) -> Vec<String> {
     }
     warnings.extend(cpus::note(recording.ranks()));
     warnings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Calls of spawned ranks were left out, and only `record` had said so.
+    #[test]
+    fn files_of_spawned_ranks_are_noted() {
+        let dir = tempfile::tempdir().expect("a folder");
+        std::fs::write(dir.path().join("recording.likewise"), b"").expect("a file");
+        assert_eq!(spawned(dir.path()), None);
+        for name in ["recording-3.likewise", "recording-2.likewise", "recording-x.likewise"] {
+            std::fs::write(dir.path().join(name), b"").expect("a file");
+        }
+        let told = spawned(dir.path()).expect("a note");
+        assert!(told.contains("stand in recording-2.likewise and 1 more there"), "{told}");
+        assert_eq!(spawned(&dir.path().join("recording.likewise")), None);
+    }
 }

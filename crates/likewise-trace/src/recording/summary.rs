@@ -59,8 +59,9 @@ pub struct CallSite {
     pub callers: Vec<String>,
     /// How often all ranks together make it.
     pub count: u64,
-    /// Bytes that it sends, or receives if it only receives.
-    pub bytes: u64,
+    /// Bytes that it sends, or receives if it only receives; `None` where they are not
+    /// recorded.
+    pub bytes: Option<u64>,
     /// How long all ranks together are in it.
     pub time: Nanos,
 }
@@ -98,6 +99,7 @@ pub fn summarise(recording: &Recording, path: &Path) -> Result<Summary> {
         let mut site = CallSite {
             call: symbol.call.name(),
             path: symbol.path,
+            bytes: symbol.call.not_read().is_none().then_some(0),
             hash: short_identity(recording.identity(symbol)),
             callers: paths.callers(symbol.path).map(|spot| spot.location.name()).collect(),
             ..CallSite::default()
@@ -107,7 +109,7 @@ pub fn summarise(recording: &Recording, path: &Path) -> Result<Summary> {
             let (count, bytes, time) = rank.symbols[at];
             *all += count;
             site.count += count;
-            site.bytes = site.bytes.saturating_add(bytes);
+            site.bytes = site.bytes.map(|sum| sum.saturating_add(bytes));
             site.time = site.time.saturating_add(Nanos(time));
         }
         sites.push(site);

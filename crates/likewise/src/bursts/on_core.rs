@@ -10,7 +10,9 @@ use crate::table::{BurstTable, CounterColumn, Values};
 const LEAST: f64 = 0.5;
 /// Bursts of a phase that are on a core for less than this share of their time sleep, if those of
 /// other phases are on one for [`LEAST`], and if all of them together keep less than this share
-/// of one core busy: else they wait for a core.
+/// of one core busy: else they wait for a core. Where cores are shared, those of others are on
+/// one for less: then theirs must be less than this share of that, and a burst of theirs be off
+/// core for longer, on average, than any of those of others ever waits.
 const ASLEEP: f64 = 0.1;
 /// If these others have this share of all time: where everything sleeps, short steps do not.
 const OTHERS: f64 = 0.01;
@@ -56,10 +58,11 @@ impl OnCore {
                 asleep_bursts: Vec::new(),
             };
         };
-        let mut sums = vec![Sum::default(); n_phases];
+        let (mut sums, mut off) = (vec![Sum::default(); n_phases], vec![OffCore::default(); n_phases]);
         for ((label, duration), cpu) in labels.iter().zip(&table.duration).zip(column.values.iter()) {
             if let Some(id) = label {
                 sums[id.index()].add(duration.0 as f64, cpu);
+                off[id.index()].add(duration.0 as f64, cpu);
             }
         }
         let may_sleep = |sum: &Sum| sum.share().is_some_and(|share| share < ASLEEP);
@@ -76,9 +79,16 @@ impl OnCore {
             // A phase of which nothing is known says neither that others compute nor that none does.
             others = if *sleeps || sum.share().is_none() { others } else { others.joined(*sum) };
         }
-        let others_compute =
-            others.share().is_some_and(|share| share >= LEAST) && others.time >= OTHERS * all.time;
-        let asleep: Vec<bool> = sleeps.iter().map(|sleeps| others_compute && *sleeps).collect();
+        let are_others = others.time >= OTHERS * all.time;
+        let share = others.share().filter(|_| are_others).unwrap_or(0.0);
+        // Where those of others wait for a core, none of them waits for as long as these do.
+        let awake = off.iter().zip(&sleeps).filter(|(_, sleeps)| !**sleeps);
+        let longest = awake.fold(0.0, |most: f64, (off, _)| most.max(off.longest));
+        let is_long = |phase: usize| {
+            sums[phase].share().is_some_and(|own| own < ASLEEP * share) && off[phase].mean() > longest
+        };
+        let asleep: Vec<bool> =
+            (0..n_phases).map(|phase| sleeps[phase] && (share >= LEAST || is_long(phase))).collect();
         let asleep_bursts = asleep_bursts(table, labels, (&column.values, &sums, &asleep));
         Self { of_phases: sums.iter().map(Sum::share).collect(), of_all: all.share(), asleep, asleep_bursts }
     }
@@ -157,6 +167,27 @@ fn covered(table: &BurstTable, labels: &[Option<ClusterId>], asked: &[bool]) -> 
         sum
     };
     bursts.into_par_iter().map(of_phase).collect()
+}
+
+/// For how long bursts are on no core, where that is known.
+#[derive(Clone, Copy, Default)]
+struct OffCore {
+    sum: f64,
+    n: f64,
+    longest: f64,
+}
+
+impl OffCore {
+    fn add(&mut self, duration: f64, cpu: f64) {
+        if cpu >= 0.0 {
+            let off = (duration - cpu).max(0.0);
+            *self = Self { sum: self.sum + off, n: self.n + 1.0, longest: self.longest.max(off) };
+        }
+    }
+
+    fn mean(&self) -> f64 {
+        self.sum / self.n.max(1.0)
+    }
 }
 
 /// Times of bursts.
@@ -238,6 +269,35 @@ mod tests {
         // Of all phases alike: there are more ranks than cores, or all sleep.
         let all = on_core("CPU time", &[(0, 20.0), (1, 5.0), (2, 25.0)]);
         assert_eq!((all.is_hardly(), &all.asleep[..]), (true, &[false; 3][..]));
+    }
+
+    /// "Task 1 computes for 2.00 s while all others wait" was told of one that slept: ranks
+    /// shared cores, so the others were on one for less than half of their time.
+    #[test]
+    fn who_sleeps_where_cores_are_shared_is_told_by_how_long_it_is_off_core() {
+        let asleep = |length: u64, cpu: f64| {
+            let counter =
+                Counter { event_type: None, name: "CPU time".to_owned(), description: "ns".to_owned() };
+            let others = (0..30).map(|i| (0, 500 + 10 * i, 200.0 + 4.0 * i as f64));
+            let bursts: Vec<(usize, u64, f64)> = others.chain([(1, length, cpu)]).collect();
+            let begins = bursts.iter().scan(0, |at, burst| Some(Nanos(std::mem::replace(at, *at + burst.1))));
+            let table = BurstTable {
+                begin: begins.collect(),
+                duration: bursts.iter().map(|burst| Nanos(burst.1)).collect(),
+                counters: vec![CounterColumn {
+                    counter,
+                    values: bursts.iter().map(|burst| burst.2).collect(),
+                }],
+                ..BurstTable::default()
+            };
+            let labels: Vec<_> = bursts.iter().map(|burst| Some(ClusterId::from_index(burst.0))).collect();
+            let found = OnCore::of(&table, &labels, 2);
+            assert_eq!(found.of_phases[0], Some(0.4));
+            found.asleep[1]
+        };
+        assert!(asleep(20_000, 10.0));
+        // It may wait for a core as long as others do, or have one now and then.
+        assert!(!asleep(400, 2.0) && !asleep(20_000, 1_000.0));
     }
 
     /// Where the first rank sleeps between two calls and the second computes there.

@@ -224,8 +224,8 @@ fn prepared(groups: &[&[f64]], precision: Precision) -> Result<Vec<(f64, usize)>
         for (index, &value) in all.iter().enumerate().filter(|(_, value)| !value.is_nan()) {
             let value = match precision {
                 Precision::Full => value,
-                Precision::Rounded(unit) => (value / unit).round(),
-                Precision::Truncated(unit) => (value / unit).trunc(),
+                Precision::Rounded(unit) => in_units(value, unit).round(),
+                Precision::Truncated(unit) => in_units(value, unit).trunc(),
             };
             if !value.is_finite() {
                 return Err(SignificanceError::NotFinite { group, index });
@@ -235,6 +235,15 @@ fn prepared(groups: &[&[f64]], precision: Precision) -> Result<Vec<(f64, usize)>
         }
     }
     Ok(values)
+}
+
+/// A value over its unit. Both are rounded, and so is what is divided: 0.3 / 0.1 is below 3.
+/// What is as near to a whole number or a half as that makes it is taken as this.
+fn in_units(value: f64, unit: f64) -> f64 {
+    let units = value / unit;
+    let near = (2.0 * units).round() / 2.0;
+    // Three times half of the last bit, and less than four.
+    if (units - near).abs() <= 2.0 * f64::EPSILON * units.abs() { near } else { units }
 }
 
 #[cfg(test)]

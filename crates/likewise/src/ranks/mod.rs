@@ -28,5 +28,5 @@ pub use strata::{
 pub use support::{
     APART, MOST_OBJECTS, Support, explained_by, joined, loudest_step, separation, support, supported_counts,
 };
-pub use trend::{LEAST_RANKS, is_significant, pearson, spearman};
+pub use trend::{LEAST_RANKS, beyond_chance, is_significant, makes_up, pearson, spearman};
 pub use wavelet::{Decomposition, Wavelet, decompose, reconstruct, signature, signatures};

@@ -1,6 +1,6 @@
 //! Whether ranks differ steadily.
 
-use statrs::distribution::{ContinuousCDF, StudentsT};
+use statrs::distribution::{ChiSquared, ContinuousCDF, StudentsT};
 
 /// Fewer ranks stand in some order too often by chance.
 pub const LEAST_RANKS: usize = 6;
@@ -47,6 +47,28 @@ pub fn is_significant(r: f64, n: usize) -> bool {
     StudentsT::new(0.0, 1.0, freedom).is_ok_and(|student| 2.0 * student.sf(t) < CHANCE)
 }
 
+/// So many deviations from 0 none of `n` numbers is by chance, but for once in a thousand
+/// times, where the deviation is known with `freedom` degrees of freedom (Student's t,
+/// Bonferroni). Infinite without any freedom.
+#[must_use]
+pub fn beyond_chance(n: usize, freedom: f64) -> f64 {
+    let chance = CHANCE / (2.0 * n.max(1) as f64);
+    StudentsT::new(0.0, 1.0, freedom).map_or(f64::INFINITY, |student| -student.inverse_cdf(chance))
+}
+
+/// Whether what objects do in a part makes up for what they do in others: sums over all
+/// parts vary less than those of parts that know nothing of one another, by more than chance
+/// does once in a thousand times (χ²).
+///
+/// `of_sum` is the variance of the sums over `n` objects, `of_parts` the sum of the variances
+/// of the parts, both with divisor n − 1.
+#[must_use]
+pub fn makes_up(of_sum: f64, of_parts: f64, n: usize) -> bool {
+    let freedom = n.saturating_sub(1) as f64;
+    let is_less = |chi: ChiSquared| chi.cdf(freedom * of_sum / of_parts) < CHANCE;
+    of_parts > 0.0 && ChiSquared::new(freedom).is_ok_and(is_less)
+}
+
 /// Spearman's correlation of numbers with their places in the list; `None`
 /// where nothing varies.
 #[must_use]
@@ -72,6 +94,19 @@ mod tests {
         assert_eq!(pearson([(1.0, 2.0), (2.0, 2.0)].into_iter()), None);
         // As SciPy's spearmanr has it.
         assert_eq!(spearman(&[1.0, 2.0, 4.0, 3.0]), Some(0.8));
+    }
+
+    #[test]
+    fn parts_make_up_where_sums_hardly_vary() {
+        // As SciPy's t.ppf and chi2.cdf have it.
+        assert!(
+            (beyond_chance(1, 10.0) - 4.5869).abs() < 1e-3 && (beyond_chance(64, 1e6) - 4.3163).abs() < 0.01
+        );
+        assert_eq!(beyond_chance(3, 0.0), f64::INFINITY);
+        assert!(makes_up(0.2, 1.0, 16) && !makes_up(0.3, 1.0, 16) && !makes_up(1.0, 1.0, 16));
+        // Two or three ranks do not tell.
+        assert!(!makes_up(0.01, 1.0, 2) && !makes_up(0.01, 1.0, 3));
+        assert!(!makes_up(0.0, 0.0, 9) && !makes_up(0.0, 1.0, 1));
     }
 
     #[test]

@@ -5,9 +5,11 @@ use crate::output::{csv_cell, write_rows};
 use likewise_analysis::ranks::RanksReport;
 use std::io::{self, Write};
 
-/// One line per rank.
+/// One line per rank; with its number in the table, where that is another.
 pub(crate) fn ranks(report: &RanksReport, out: &mut (impl Write + Send)) -> io::Result<()> {
-    out.write_all(b"rank,class,medoid,dissimilarity,sampled\n")?;
+    let in_table = (report.first_rank > 0).then_some(report.first_rank);
+    out.write_all(b"rank,class,medoid,dissimilarity,sampled")?;
+    out.write_all(if in_table.is_some() { b",in_table\n" } else { b"\n" })?;
     write_rows(out, report.n_ranks(), |rank, buffer| {
         let class = report.class_of[rank] as usize;
         let mut digits = itoa::Buffer::new();
@@ -19,7 +21,12 @@ pub(crate) fn ranks(report: &RanksReport, out: &mut (impl Write + Send)) -> io::
         number(class as u64 + 1, buffer);
         number(report.classes[class].medoid, buffer);
         push_number(report.dissimilarity[rank], buffer);
-        buffer.extend(if report.sampled[rank] { b",1\n" } else { b",0\n" });
+        buffer.extend(if report.sampled[rank] { b",1" } else { b",0" });
+        if let Some(first) = in_table {
+            buffer.push(b',');
+            buffer.extend(digits.format(rank as u64 + first).bytes());
+        }
+        buffer.push(b'\n');
     })
 }
 
@@ -87,6 +94,10 @@ mod tests {
         assert_eq!(lines[0], "rank,class,medoid,dissimilarity,sampled");
         assert_eq!(lines[1], "0,1,3,1.5,0");
         assert_eq!(lines[8], "7,2,7,0,1");
+        // Of a table that counts from 1.
+        let mut out = Vec::new();
+        ranks(&RanksReport { first_rank: 1, ..sample() }, &mut out).expect("a vector takes all");
+        assert!(out.starts_with(b"rank,class,medoid,dissimilarity,sampled,in_table\n0,1,3,1.5,0,1\n"));
     }
 
     #[test]

@@ -48,6 +48,7 @@ pub(crate) fn summary(report: &RanksReport) -> Value {
             "sample_size": plan.sample[c],
             "differs_most": report.difference(c).map(|d| json!({
                 "region": report.regions[d.region], "mean_effort": d.own, "others": d.others, "ratio": d.ratio(),
+                "against": d.against.map(|class| class + 1),
             })),
         })
     };
@@ -97,6 +98,7 @@ pub(crate) fn summary(report: &RanksReport) -> Value {
     // json! has a limit on how much it takes at once.
     value["sample_size_whole_run"] = json!(plan.whole_run);
     value["part_spreads"] = report.parts.iter().map(|part| part.spread).collect();
+    value["step_spread"] = report.step_spread().into();
     value["lasting_spread"] = verdict.lasting.into();
     value["apart"] = json!(verdict.apart.as_ref().map(|apart| json!({
         "ranks": apart.ranks, "efforts": apart.efforts, "others": apart.others,

@@ -51,6 +51,8 @@ pub struct RetimeReport {
     pub end: Nanos,
     /// When it ends now.
     pub new_end: Nanos,
+    /// When the last record of each application was, and is now.
+    pub ends: BTreeMap<u32, [Nanos; 2]>,
     /// Threads with bursts, in order.
     pub threads: Vec<RetimedThread>,
     /// Messages that somebody waits for.
@@ -199,6 +201,11 @@ fn report(threads: &[Who], run: &Run, replayed: &Replayed, facts: &Facts, unit: 
             last: [nanos(last), nanos(clock.until(last))],
         })
     };
+    let mut ends: BTreeMap<u32, [Nanos; 2]> = BTreeMap::new();
+    for ((who, &last), clock) in threads.iter().zip(&run.lasts).zip(&replayed.clocks) {
+        let end = ends.entry(who.app).or_default();
+        *end = [end[0].max(nanos(last)), end[1].max(nanos(clock.until(last)))];
+    }
     let warning = |n: u64, what: &str| (n > 0).then(|| format!("{n} {what}"));
     let warnings = [
         warning(
@@ -218,6 +225,7 @@ fn report(threads: &[Who], run: &Run, replayed: &Replayed, facts: &Facts, unit: 
     RetimeReport {
         end: nanos(run.end),
         new_end: nanos(replayed.end),
+        ends,
         threads: threads.iter().zip(&run.threads).zip(&replayed.clocks).filter_map(thread).collect(),
         messages: run.messages.len() as u64,
         collectives: run.collectives.len() as u64,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use likewise_recording::comms::{Comms, Members, fields};
-use likewise_recording::role::{ANY, Kind, Role};
+use likewise_recording::role::{ANY, Field, Kind, NONE, PROC_NULL, Role};
 use likewise_recording::{CallId, Datatype, Event, Recording};
 use rayon::prelude::*;
 
@@ -60,6 +60,7 @@ struct OfRank {
     end: u64,
     comms: Vec<((u64, u32), Members)>,
     lent: u64,
+    unknown: u64,
 }
 
 /// What a first pass over all events finds.
@@ -68,6 +69,8 @@ pub(super) struct Found {
     pub(super) messages: Vec<Message>,
     /// Sends and receives without a counterpart.
     pub(super) unmatched: u64,
+    /// Those of which it is not known whom they are with.
+    pub(super) unknown: u64,
     pub(super) threads: BTreeMap<u32, u32>,
     pub(super) end: u64,
     /// Communicators with their members; that of `MPI_COMM_SELF` by its rank.
@@ -83,6 +86,7 @@ pub(super) fn find(recording: &Recording, ranks: &[u32], path: &Path) -> Found {
     let mut found = Found {
         messages: Vec::new(),
         unmatched: 0,
+        unknown: ranks.iter().map(|rank| rank.unknown).sum(),
         threads: ranks.iter().map(|rank| (rank.rank, rank.threads)).collect(),
         end: ranks.iter().map(|rank| rank.end).max().unwrap_or(0),
         comms: ranks.iter().flat_map(|rank| rank.comms.iter().cloned()).collect(),
@@ -94,7 +98,10 @@ pub(super) fn find(recording: &Recording, ranks: &[u32], path: &Path) -> Found {
     for OfRank { rank, sends: sent, receives: received, .. } in ranks {
         sends.extend(sent);
         let known = |r: Receive| Some(((r.comm, r.source?, rank, r.tag), r, rank));
-        receives.extend(received.into_iter().filter(|r| r.done.is_some()).filter_map(known));
+        let done = received.into_iter().filter(|r| r.done.is_some());
+        let (with, without): (Vec<_>, Vec<_>) = done.partition(|r| r.source.is_some());
+        found.unknown += without.len() as u64;
+        receives.extend(with.into_iter().filter_map(known));
     }
     // Stable: within a channel, in the order of the rank's own events.
     sends.par_sort_by_key(|send| send.channel);
@@ -169,6 +176,8 @@ struct Wanted {
 enum Kept {
     Send(Send),
     Receive(Receive, bool, i64),
+    /// A message, and it is not known with whom.
+    Unknown,
     Other,
 }
 
@@ -234,6 +243,10 @@ impl Tracker {
         self.found.threads = self.found.threads.max(thread + 1);
         self.found.end = self.found.end.max(step.end);
         let call = step.call;
+        if let Some(read) = call.not_read().filter(|read| *read != call) {
+            let ends = |field: &&Field| matches!(field.kind, Kind::Dest | Kind::Source);
+            self.found.unknown += read.fields().iter().filter(ends).count() as u64;
+        }
         if call.fields().iter().any(|field| matters(field.kind)) {
             let of = Said::by(call, step.event);
             self.messages(step, &of);
@@ -261,7 +274,9 @@ impl Tracker {
         let role = |role| step.call.roles().contains(&role);
         let is_kept = role(Role::NewPersistent);
         let local = self.comms.local_of(step.call, step.event).unwrap_or(-1);
-        let mut kept = Kept::Other;
+        let unknown = self.unknown(step, of, local);
+        let mut kept = if unknown > 0 { Kept::Unknown } else { Kept::Other };
+        self.found.unknown += if is_kept { 0 } else { unknown };
         let mut wanted = None;
         if let Some(send) = self.send(step, of, local) {
             match is_kept {
@@ -298,6 +313,16 @@ impl Tracker {
             let made = if is_kept { Request::Again(kept, None) } else { Request::Once(wanted) };
             self.requests.insert(request, made);
         }
+    }
+
+    /// How many messages an event sends or receives of which it is not known with whom: ranks
+    /// of another `MPI_COMM_WORLD` have no place in this one. A probe receives none.
+    fn unknown(&self, step: &Step<'_>, of: &Said<'_>, local: i64) -> u64 {
+        let is_one = |peer: Option<i64>| peer.is_some_and(|peer| ![PROC_NULL, NONE].contains(&peer));
+        let is_probe = step.call.name().contains("robe");
+        let sent = is_one(of.dest) && self.send(step, of, local).is_none();
+        let received = !is_probe && is_one(of.source) && self.receive(step, of, local).is_none();
+        u64::from(sent) + u64::from(received)
     }
 
     fn send(&self, step: &Step<'_>, of: &Said<'_>, local: i64) -> Option<Send> {
@@ -369,6 +394,10 @@ impl Tracker {
                 None
             }
             Kept::Receive(receive, is_wild, comm) => Some(self.post(receive, is_wild, comm, step)),
+            Kept::Unknown => {
+                self.found.unknown += 1;
+                None
+            }
             Kept::Other => None,
         };
         self.requests.insert(request, Request::Again(kept, wanted));

@@ -108,6 +108,13 @@ fn write(
         warnings
             .push(format!("{} sends and receives have no counterpart and are not shown", found.unmatched));
     }
+    if found.unknown > 0 {
+        warnings.push(format!(
+            "{} sends and receives are not shown, for it is not known with whom they are: a recording has no arguments \
+             of calls of large counts (MPI_Send_c), and ranks of another MPI_COMM_WORLD have no place in it",
+            found.unknown
+        ));
+    }
     let write = |extension: &str, text: String| -> Result<AtomicFile> {
         let mut file = AtomicFile::create(&with(extension))?;
         file.write_all(text.as_bytes()).map_err(|error| Error::write(&with(extension), error))?;

@@ -44,10 +44,31 @@ fn numbers_that_are_not_read_as_such_are_left_out() {
     assert_eq!(left_out("s,A,B\na,1 234 567,1\nb,2 234 567,2\n", &[]), why("1 234 567"));
     assert_eq!(left_out("s,A,B\na,,1\nb,0x1F,2\nc,0X20,2\n", &[]), why("0x1F"));
     assert_eq!(left_out("s,A,B\na,1_000,1\nb,5,2\n", &[]), why("1_000"));
+    // Fortran's exponents, decimal commas where other columns have points, and the reverse.
+    assert_eq!(left_out("s,A,B\na,1.5D+03,1\nb,2d0,2\n", &[]), why("1.5D+03"));
+    assert_eq!(left_out("s;v;A;B\na;2.0;0,5;0\nb;2.1;13,25e-3;1\n", &[]), why("0,5"));
+    // Points may be decimal there, so the commas are not.
+    let of_b = vec![("B".to_owned(), "of texts: '0,5' is not read as a number".to_owned())];
+    assert_eq!(left_out("s;A;B;C\na;1.000;0,5;0\nb;2.100;2,5;2\n", &[]), of_b);
+    assert_eq!(left_out("s;v;A\na;0.5;1.234.567,5\nb;1.5;3,5\n", &[]), why("1.234.567,5"));
+    for names in ["1.2.3,1.2.4", "10.0.0.1,10.0.0.2", "d0,d1", "1d,2d", "12:30,12:31", "0-1,2-3"] {
+        let (a, b) = names.split_once(',').unwrap();
+        assert!(left_out(&format!("s,A,B\na,{a},1\nb,{b},2\n"), &[]).is_empty(), "{names}");
+    }
     // Names, dates, and what groups are named by.
     assert!(left_out("s,A,B\na,x1,1\nb,0x,2\n", &[]).is_empty());
     assert!(left_out("s,A,B\na,2026-01-02,1\nb,2026-01-03,2\n", &[]).is_empty());
     assert!(left_out("s,A,B\na,0x1F,1\nb,0x20,2\n", &["A"]).is_empty());
+}
+
+/// Of times of 19 digits, those within 256 ns were equal, and nothing was said.
+#[test]
+fn whole_numbers_that_a_double_does_not_hold_are_noted() {
+    let notes = |csv: &str| of(csv.as_bytes(), &[]).unwrap().taken.notes;
+    let told = notes("s,A,B\na,1700000000000000000,1\nb,1700000000000000050,9007199254740992\n");
+    assert_eq!(told.len(), 1);
+    assert!(told[0].starts_with("Whole numbers beyond 2^53") && told[0].ends_with(": A."), "{told:?}");
+    assert!(notes("s,A\na,1700000000000000000\nb,-4\nc,1e300\n").is_empty());
 }
 
 #[test]

@@ -53,7 +53,10 @@ fn read(path: &Path, input: Input, options: &EffortOptions<'_>) -> Result<(Effor
             EffortTable::new(region, n_steps, values).map_err(|e| table_error(path, &e))
         }
         Efforts::Cells(mut cells) => {
-            taken.notes.extend(cells.count_from_0());
+            if let Some(note) = cells.count_from_0() {
+                taken.notes.push(note);
+                taken.first_rank = 1;
+            }
             taken.notes.extend(cells.note_on_steps());
             cells.table(path, &options.region.unit)
         }

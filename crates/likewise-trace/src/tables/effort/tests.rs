@@ -22,6 +22,7 @@ fn wide_tables_with_and_without_names() {
     assert_eq!(parse(b"s0,s1,s2\n1,2,3\n4,5,6\n").unwrap(), plain);
     assert_eq!(parse(b"s0,rank,s1,s2\n4,1,5,6\n1,0,2,3\n").unwrap(), plain);
     assert_eq!(said(b"1,2\n3,nan\n"), "e:2: column 2 (x2): expected a finite number, found 'nan'");
+    assert!(said(b"rank,host,a\n0,n0,1\n").ends_with("(leave out columns of texts), found 'n0'"));
     assert_eq!(said(b"1,2\n3\n"), "e:2: expected 2 numbers as in the first line, found 1");
     assert!(said(b"rank,a\n0,1\n2,1\n").contains("rank 1 has no row"));
     assert!(said(b"rank,a\n0.5,1\n").contains("the rank is 0.5"));
@@ -82,6 +83,7 @@ fn long_tables_are_known_by_other_names_too() {
         [("column 1", "it has no name"), ("host", why)].map(|(a, b)| (a.into(), b.into()))
     );
     assert_eq!(columns.notes, ["Ranks 1 to 2 of the table are ranks 0 to 1 here."]);
+    assert_eq!(columns.first_rank, 1);
     let two = said(b"rank,step,time,duration\n0,0,1,1\n");
     assert!(two.contains("'time' and 'duration' may both be the effort"), "{two}");
     assert!(said(b"rank,step,effort\n1,0,1\n3,0,1\n").contains("rank 0 has no row"));
@@ -128,6 +130,9 @@ fn other_tables_are_not_efforts() {
         columns.notes[0].starts_with("Each row is taken as a rank and each column as a step (init, solve).")
     );
     assert!(taken(b"t0,t1,t2\n1,2,3\n").unwrap().1.notes.is_empty());
+    // A sum was a step, and its name was not told.
+    let (_, columns) = taken(b"rank,t0,t1,t2,total\n0,1,2,3,6\n").unwrap();
+    assert!(columns.notes[0].contains("named otherwise than most: total. If one"), "{:?}", columns.notes);
 }
 
 /// A step was named by its place alone: "step 16" of a table whose step 7 is not there.

@@ -19,7 +19,8 @@ pub(super) fn read(
     piece: Piece,
     has_names: bool,
 ) -> Result<Option<Share>> {
-    let Some(table) = points::text(path, input, options.progress, BLOCK, piece)? else { return Ok(None) };
+    let table = points::text(path, input, options.progress, BLOCK, piece).map_err(of_text)?;
+    let Some(table) = table else { return Ok(None) };
     let (mut names, mut taken) = (table.names().to_vec(), table.taken().clone());
     let mut numbers = table.into_numbers();
     if !has_names && names.len() > 1 {
@@ -30,6 +31,7 @@ pub(super) fn read(
         }
         if first.len() >= LEAST_COUNTED && count_rows(&first) {
             taken.notes.push(note_on_index(first[0] as usize, first.len()));
+            taken.first_rank = first[0] as u64;
             let width = names.len();
             names.remove(0);
             let without = |row: &[f64]| row[1..].to_vec();
@@ -37,6 +39,18 @@ pub(super) fn read(
         }
     }
     of_rows(path, numbers, &names, taken, options).map(Some)
+}
+
+/// Says what to do about a column that is no step.
+fn of_text(mut error: Error) -> Error {
+    if let ErrorKind::Cell { what, found, .. } = &mut *error.kind
+        && let text = found.trim_matches('\'')
+        && text.starts_with(|c: char| c.is_alphabetic())
+        && text.parse::<f64>().is_err()
+    {
+        *what = "a finite number, for each column but the rank is a step (leave out columns of texts)";
+    }
+    error
 }
 
 /// The efforts of one step may be 0, 1, 2 by chance, but hardly of so many ranks.
@@ -62,7 +76,8 @@ pub(super) fn of_rows(
     let (width, rank) = (names.len(), names.iter().position(|name| is_rank_name(name)));
     let steps: Vec<&str> =
         names.iter().enumerate().filter(|(at, _)| Some(*at) != rank).map(|(_, name)| name.as_str()).collect();
-    taken = Taken { left_out: taken.left_out, notes: taken.notes, ..Taken::new(steps.iter().copied()) };
+    let (left_out, first_rank) = (taken.left_out, taken.first_rank);
+    taken = Taken { left_out, first_rank, notes: taken.notes, ..Taken::new(steps.iter().copied()) };
     taken.notes.extend(note_on_steps(&steps));
     let Some(column) = rank else {
         return Ok(Share { efforts: Efforts::Rows { n_steps: width, values: numbers }, taken });
@@ -107,10 +122,33 @@ fn note_on_steps(names: &[&str]) -> Option<String> {
             )
         });
     }
+    let odd = odd_names(names);
+    if !odd.is_empty() {
+        let shown = odd.iter().take(4).copied().collect::<Vec<_>>().join(", ");
+        let more = if odd.len() > 4 { ", …" } else { "" };
+        return Some(format!(
+            "Each column is taken as a step, also those that are named otherwise than most: {shown}{more}. If one is no \
+             step, such as a sum, leave it out."
+        ));
+    }
     let shown = names.iter().take(4).copied().collect::<Vec<_>>().join(", ");
     let more = if names.len() > 4 { ", …" } else { "" };
     Some(format!(
         "Each row is taken as a rank and each column as a step ({shown}{more}). If it is otherwise, name the columns \
          rank,step,region,effort."
     ))
+}
+
+/// The names that are unlike most others, which are one word and a number.
+fn odd_names<'n>(names: &[&'n str]) -> Vec<&'n str> {
+    let word = |name: &'n str| name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let is_numbered = |name: &&'n str| word(name).len() < name.len();
+    let mut words: Vec<&str> = names.iter().copied().filter(|name| is_numbered(name)).map(word).collect();
+    words.sort_unstable();
+    let most = words.chunk_by(|a, b| a == b).max_by_key(|same| same.len());
+    let Some(most) = most.filter(|same| 2 * same.len() > names.len()).map(|same| same[0]) else {
+        return Vec::new();
+    };
+    let is_odd = |name: &&'n str| !(is_numbered(name) && word(name) == most);
+    names.iter().copied().filter(is_odd).collect()
 }

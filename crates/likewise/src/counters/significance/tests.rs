@@ -56,6 +56,23 @@ fn units_make_ties_of_what_low_bits_tell_apart() {
     assert_eq!(test(Precision::Rounded(100.0)).ties, 0.0);
 }
 
+/// `--truncate v=0.1` made 0.2 of 0.3, for 0.3 / 0.1 is 2.9999999999999996: p was 1 and not 0.19.
+#[test]
+fn a_multiple_of_the_unit_stays_as_it_is() {
+    for tenths in -2000..2000 {
+        let (value, whole) = (f64::from(tenths) / 10.0, f64::from(tenths));
+        assert_eq!(in_units(value, 0.1), whole);
+        // Halves go away from 0, and what is below a multiple stays below.
+        let half = f64::from(10 * tenths + 5) / 100.0;
+        assert_eq!(in_units(half, 0.1), whole + 0.5);
+        assert!(tenths == 0 || in_units(value.abs() * (1.0 - 1e-14), 0.1) < whole.abs());
+    }
+    let test = |a: &[f64], b: &[f64], precision| kruskal_wallis(&[a, b], precision).expect("groups").h;
+    let (a, b) = ([0.3, 0.6, 0.7], [0.25, 0.55, 0.75]);
+    let (whole_a, whole_b) = ([3.0, 6.0, 7.0], [2.0, 5.0, 7.0]);
+    assert_eq!(test(&a, &b, Precision::Truncated(0.1)), test(&whole_a, &whole_b, Precision::Full));
+}
+
 #[test]
 fn nothing_differs_where_all_is_equal() {
     let test = kruskal_wallis(&[&[2.0, 2.0], &[2.0, f64::NAN], &[2.0]], Precision::Full).expect("groups");
