@@ -170,12 +170,12 @@ impl Even {
         let by_chance = if is_steady { 1.0 } else { (report.parts.len() as f64).sqrt() };
         let of_part = tolerance * by_chance;
         let is_even = range.spread() <= tolerance && report.parts.iter().all(|part| part.spread <= of_part);
-        // Single steps by more, for the same reason; else they make up for one another.
-        let only_sums = is_even && report.step_spread() > tolerance * (report.n_steps as f64).sqrt();
-        let is_alike = is_even
-            && !only_sums
+        let in_regions = is_even
             && report.region_spread() <= tolerance
             && report.parts.iter().all(|part| part.region_spread <= of_part);
+        // Single steps by more, for the same reason; else they make up for one another.
+        let only_sums = in_regions && report.step_spread() > tolerance * (report.n_steps as f64).sqrt();
+        let is_alike = in_regions && !only_sums;
         Self { is_even, only_sums, is_alike }
     }
 }
