@@ -289,8 +289,9 @@ fn what_cannot_be_told_from_where_is_said_and_so_is_waiting() {
     assert!(chance.contains("the busiest one computes for 4.0% of the run more than"), "{chance}");
     // A phase may be worth more by what no finding looks for.
     let words: Vec<&str> = chance.split_whitespace().collect();
-    let said = "cannot be told: nothing that is looked for (imbalance of a step, serial time, slow threads, single \
-                long bursts, an IPC of at most half of the others') is worth 0.5% of the run and more than chance";
+    let said = "cannot be told: nothing that is looked for (imbalance of a step, serial time, slow threads, a time in \
+                which most threads are slower, single long bursts, an IPC of at most half of the others') is worth \
+                0.5% of the run and more than chance";
     assert!(words.join(" ").contains(said), "{chance}");
     let late = |task: u64, step: u64| if task == 3 { 1.5 } else { even(task, step) };
     let (waiting, findings) = printed("waiting.csv", 80_000, late);

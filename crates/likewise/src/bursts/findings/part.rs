@@ -50,4 +50,9 @@ impl Part {
     pub(super) fn time(&self) -> f64 {
         self.mean * self.n
     }
+
+    /// Mean time of the units but the slowest.
+    pub(super) fn others(&self) -> f64 {
+        (self.time() - self.own).max(0.0) / (self.n - 1.0).max(1.0)
+    }
 }

@@ -36,7 +36,7 @@ pub(super) enum Shape {
 
 /// Units take longest together if each takes at least this share of the longest time: one that
 /// takes less is nearer to none at all.
-const TOGETHER: f64 = 0.5;
+pub(super) const TOGETHER: f64 = 0.5;
 
 /// The smaller side of the gap of ln(time over the group's mean), if there is
 /// one. Where some have no time, all others may be above the gap, however much they

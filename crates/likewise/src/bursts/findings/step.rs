@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::finding::Cause;
-use super::shape::{NOISE, Shape, above_mean, by_chance, cause, noise_of_single, ratio, shape};
+use super::shape::{NOISE, Shape, TOGETHER, above_mean, by_chance, cause, noise_of_single, ratio, shape};
 use super::stretches::{Part, Stretches};
 use crate::bursts::rates::instructions_and_cycles;
 use crate::bursts::serial::is_nearly_all;
@@ -300,15 +300,16 @@ fn by_length(
 /// Whether one unit computes alone in a step: no other has more than hardly any time in
 /// it, and they wait. (Of two units that take turns, each is alone for a while,
 /// but neither waits.) Few of many may compute at once: then the mean of the others is small,
-/// but none of these is alone.
+/// but none of these is alone, and they take about as long.
 ///
 /// It does not matter that others may still run at that moment: they finish the
 /// step before it, and then wait too.
 pub(super) fn is_serial(step: &Step<'_>) -> bool {
-    let [own, next, waited] = step.costly().fold([0.0; 3], |sum, part| {
-        [sum[0] + part.own, sum[1] + part.next, sum[2] + part.own * (1.0 - 1.0 / part.n)]
+    let [own, others, next, waited] = step.costly().fold([0.0; 4], |[own, others, next, waited], part| {
+        let all_wait = part.own * (1.0 - 1.0 / part.n);
+        [own + part.own, others + part.others(), next + part.next, waited + all_wait]
     });
-    is_nearly_all(own - next, own) && step.gain >= WAITED * waited
+    is_nearly_all(own - others, own) && next < TOGETHER * own && step.gain >= WAITED * waited
 }
 
 /// Whether units that compute alone have so much less to do of a phase at other times, in time and
