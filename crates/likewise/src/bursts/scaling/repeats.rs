@@ -18,8 +18,6 @@ const LEAST_THREADS: f64 = 5.0;
 /// that repeats), times all iterations of the run, make at least this share of
 /// all its bursts.
 const OF_THE_LOOP: f64 = 0.5;
-/// Between these numbers of bursts per thread, a phase is neither done once nor repeated.
-const ONCE_AND_TWICE: f64 = 1.5;
 /// The iterations of a run without a period are taken from its bursts if phases
 /// with at least this share of the loop's time agree on their number …
 const AGREE: f64 = 0.5;
@@ -137,11 +135,9 @@ pub fn repeats(runs: &[RunBursts<'_>], found: &RunMatch, periods: &[Option<Perio
     let counts: Vec<Vec<Count>> = (0..runs.len())
         .map(|r| counts(&runs[r], &found.phase_of[r], found.phases.len(), periods[r].as_ref()))
         .collect();
-    let of_region: Vec<Option<f64>> =
-        periods.iter().map(|period| period.as_ref().map(|period| period.n_iterations() as f64)).collect();
-    let own: Vec<Option<f64>> = counts.iter().zip(&of_region).map(|(c, n)| iterations(c, (*n)?)).collect();
+    let own: Vec<Option<f64>> = counts.iter().zip(periods).map(|(c, p)| iterations(c, p.as_ref()?)).collect();
     let in_loop: Vec<bool> = (0..found.phases.len())
-        .map(|p| (0..runs.len()).any(|r| is_in_loop(&counts[r][p], own[r].zip(of_region[r]))))
+        .map(|p| (0..runs.len()).any(|r| is_in_loop(&counts[r][p], own[r], periods[r].as_ref())))
         .collect();
     let loops = Loops { counts: &counts, in_loop: &in_loop };
     let (iterations, unlike_periods) = loops.iterations(&own);
@@ -202,7 +198,8 @@ fn counts(
 /// in one phase at times and in another at other times; then only the two
 /// together have the right number. So phases that nearly agree with the median
 /// are counted together, by their time.
-fn iterations(counts: &[Count], n: f64) -> Option<f64> {
+fn iterations(counts: &[Count], period: &Period) -> Option<f64> {
+    let n = period.n_iterations() as f64;
     let known = || counts.iter().filter(|c| c.in_region > 0.0);
     let of_phase = |c: &Count| c.bursts * n / c.in_region;
     let within = |c: &Count| c.time * c.in_region / c.bursts;
@@ -212,12 +209,9 @@ fn iterations(counts: &[Count], n: f64) -> Option<f64> {
     Some((all * n / inside).round())
 }
 
-/// What each thread does once is not repeated, though it may lie in the region.
-fn is_in_loop(count: &Count, iterations: Option<(f64, f64)>) -> bool {
-    let is_repeated = count.per_thread() >= ONCE_AND_TWICE;
-    iterations.is_some_and(|(all, of_region)| {
-        is_repeated && count.in_region / of_region * all >= OF_THE_LOOP * count.bursts
-    })
+fn is_in_loop(count: &Count, iterations: Option<f64>, period: Option<&Period>) -> bool {
+    let (Some(all), Some(period)) = (iterations, period) else { return false };
+    count.bursts > 0.0 && count.in_region / period.n_iterations() as f64 * all >= OF_THE_LOOP * count.bursts
 }
 
 /// The whole number that a number is meant to be.
@@ -261,37 +255,21 @@ impl Loops<'_> {
     /// How many times as often run `a` repeats the phases of the loop as run `b`
     /// does, and the share of the loop's time in phases that agree on it.
     fn ratio(&self, a: usize, b: usize) -> Option<(f64, f64)> {
-        let ratios = self.ratios(a, b);
+        let time = |r: usize| self.counts[r].iter().map(|c| c.time).sum::<f64>().max(1.0);
+        let (all_a, all_b) = (time(a), time(b));
+        let both = (0..self.in_loop.len())
+            .filter(|&p| self.in_loop[p] && self.counts[a][p].bursts > 0.0 && self.counts[b][p].bursts > 0.0);
+        let ratios: Vec<(f64, f64)> = both
+            .map(|p| {
+                let (x, y) = (self.counts[a][p], self.counts[b][p]);
+                (x.per_thread() / y.per_thread(), (x.time / all_a).min(y.time / all_b))
+            })
+            .collect();
         let middle = median::weighted(ratios.clone())?;
         let weight = |agree: bool| {
             ratios.iter().filter(|(x, _)| !agree || is_same(*x, middle)).map(|(_, w)| w).sum::<f64>()
         };
         Some((middle, weight(true) / weight(false)))
-    }
-
-    /// How many times as often run `a` repeats each phase of the loop that both have, and the share
-    /// of its time: in the run where it has less.
-    fn ratios(&self, a: usize, b: usize) -> Vec<(f64, f64)> {
-        let time = |r: usize| self.counts[r].iter().map(|c| c.time).sum::<f64>().max(1.0);
-        let (all_a, all_b) = (time(a), time(b));
-        let both = (0..self.in_loop.len())
-            .filter(|&p| self.in_loop[p] && self.counts[a][p].bursts > 0.0 && self.counts[b][p].bursts > 0.0);
-        both.map(|p| {
-            let (x, y) = (self.counts[a][p], self.counts[b][p]);
-            (x.per_thread() / y.per_thread(), (x.time / all_a).min(y.time / all_b))
-        })
-        .collect()
-    }
-
-    /// Whether the periods of two runs are of one thing, so that run `a` has `times` as many of it
-    /// as run `b`: phases of the loop come so many times as often, and those that come otherwise do
-    /// not hold nearly all of it. A step that one of the runs has twice, or two steps that it does
-    /// not tell apart, come more often in the same iterations.
-    fn is_as_periods(&self, a: usize, b: usize, times: f64) -> bool {
-        let ratios = self.ratios(a, b);
-        let all: f64 = ratios.iter().map(|(_, weight)| weight).sum();
-        let others: f64 = ratios.iter().filter(|(x, _)| !is_same(*x, times)).map(|(_, w)| w).sum();
-        all > 0.0 && !is_nearly_all(others, all)
     }
 
     /// Iterations of all runs, in units of the shortest, and whether periods do not fit one
@@ -301,10 +279,7 @@ impl Loops<'_> {
         let Some(base) = own.iter().position(Option::is_some) else { return (unknown(), false) };
         let n_base = own[base].unwrap_or(1.0);
         // How much of an iteration of the base one of each run is.
-        let size = |r: usize| -> Option<f64> {
-            let size = self.ratio(r, base)?.0 * n_base / own[r]?;
-            Some(if self.is_as_periods(r, base, own[r]? / n_base) { 1.0 } else { size })
-        };
+        let size = |r: usize| -> Option<f64> { Some(self.ratio(r, base)?.0 * n_base / own[r]?) };
         let known: Vec<usize> = (0..own.len()).filter(|&r| own[r].is_some()).collect();
         let Some(sizes) = known.iter().map(|&r| size(r)).collect::<Option<Vec<f64>>>() else {
             return (unknown(), true);
@@ -426,50 +401,5 @@ mod tests {
         // One that is done less often has fewer.
         assert_eq!(of([60.0, 59.0], [60.0, 59.0]), [Some(60), Some(59)]);
         assert_eq!(of([60.0, 30.0], [60.0, 30.0]), [Some(60), Some(30)]);
-    }
-
-    /// Numbers of iterations of two runs with a period each, of phases with `[bursts per thread in
-    /// each run, time]`.
-    fn of_two(phases: &[[f64; 3]], own: [f64; 2]) -> [Option<u64>; 2] {
-        let count = |often: f64, time| Count { bursts: 2.0 * often, threads: 2.0, time, ..Count::default() };
-        let of_run = |r: usize| phases.iter().map(|of| count(of[r], of[2] * of[r])).collect::<Vec<_>>();
-        let counts = [of_run(0), of_run(1)];
-        let in_loop = vec![true; phases.len()];
-        let loops = Loops { counts: &counts, in_loop: &in_loop };
-        let found = loops.iterations(&own.map(Some)).0;
-        [0, 1].map(|r| found[r].map(|(n, _)| n))
-    }
-
-    #[test]
-    fn a_step_that_comes_twice_does_not_make_two_iterations_of_one() {
-        // Both periods say 25. Most of the time is in a phase that the second run does twice as
-        // often: it has a new step, and does not tell the two apart.
-        let like = [[25.0, 50.0, 60.0], [25.0, 25.0, 30.0], [25.0, 25.0, 10.0]];
-        assert_eq!(of_two(&like, [25.0, 25.0]), [Some(25), Some(25)]);
-        // The same of a run with fewer iterations, and of one with a half of the bursts elsewhere.
-        let fewer = [[25.0, 24.0, 60.0], [25.0, 12.0, 30.0], [25.0, 12.0, 10.0]];
-        assert_eq!(of_two(&fewer, [25.0, 12.0]), [Some(25), Some(12)]);
-        let halved = [[25.0, 13.0, 70.0], [25.0, 25.0, 20.0]];
-        assert_eq!(of_two(&halved, [25.0, 25.0]), [Some(25), Some(25)]);
-        // Where nearly all comes twice as often, an iteration of the one is two of the other.
-        let all = [[25.0, 50.0, 70.0], [25.0, 50.0, 26.0], [25.0, 25.0, 4.0]];
-        assert_eq!(of_two(&all, [25.0, 25.0]), [Some(25), Some(50)]);
-    }
-
-    #[test]
-    fn what_is_done_once_is_no_part_of_the_loop() {
-        let count = |often: f64, in_region: f64, time| Count {
-            bursts: 4.0 * often,
-            in_region: 4.0 * in_region,
-            threads: 4.0,
-            time: time * often,
-            ..Count::default()
-        };
-        let with_start = [count(40.0, 40.0, 80.0), count(39.75, 39.75, 15.0), count(1.0, 1.0, 90.0)];
-        assert!(with_start[..2].iter().all(|of| is_in_loop(of, Some((40.0, 41.0)))));
-        assert!(!is_in_loop(&with_start[2], Some((40.0, 41.0))));
-        // A part of the run is in the region; a step is in one of two phases.
-        let part = [count(60.0, 30.0, 80.0), count(40.0, 21.0, 15.0), count(20.0, 9.0, 15.0)];
-        assert_eq!(iterations(&part, 30.0), Some(60.0));
     }
 }
