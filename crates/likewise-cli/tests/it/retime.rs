@@ -106,35 +106,16 @@ fn what_cannot_be_put_back_is_refused() {
         ("phase,ratio\n1,1e300\n", "longer than 2^62"),
     ] {
         let times = put(dir.path(), "times.csv", times);
-        let call = likewise(&[
-            "retime",
-            text(&trace),
-            "--bursts",
-            text(&bursts),
-            "--times",
-            text(&times),
-            "-o",
-            text(&out),
-        ]);
+        let call = retime([&trace, &bursts, &times, &out]);
         assert_eq!(call.code, 1, "{told}");
         assert!(call.stderr.contains(told), "{told}: {}", call.stderr);
         assert!(!out.exists());
     }
     let times = put(dir.path(), "times.csv", "phase,ratio\n1,1\n");
-    let call =
-        likewise(&["retime", "-", "--bursts", text(&bursts), "--times", text(&times), "-o", text(&out)]);
+    let call = retime([Path::new("-"), &bursts, &times, &out]);
     assert!(call.code == 1 && call.stderr.contains("write it to a file first"), "{}", call.stderr);
     let labels = put(dir.path(), "labels.csv", "cluster\n1\n");
-    let call = likewise(&[
-        "retime",
-        text(&trace),
-        "--bursts",
-        text(&labels),
-        "--times",
-        text(&times),
-        "-o",
-        text(&out),
-    ]);
+    let call = retime([&trace, &labels, &times, &out]);
     assert!(call.code == 1 && call.stderr.contains("does not say when bursts begin"), "{}", call.stderr);
 }
 

@@ -130,16 +130,7 @@ fn a_trace_with_streams_is_not_retimed() {
         let times = dir.path().join("half.csv");
         std::fs::write(&times, "phase,ratio\n1,0.5\n").expect("a table");
         let (bursts, to) = (out.join("bursts.csv"), dir.path().join("to"));
-        let call = likewise(&[
-            "retime",
-            text(&trace),
-            "--bursts",
-            text(&bursts),
-            "--times",
-            text(&times),
-            "-o",
-            text(&to),
-        ]);
+        let call = retime([&trace, &bursts, &times, &to]);
         assert_eq!(call.code, 1, "{}", call.stdout);
         assert!(call.stderr.contains("is a stream of an accelerator"), "{}", call.stderr);
     }

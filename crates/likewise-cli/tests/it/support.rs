@@ -37,6 +37,12 @@ pub(crate) fn succeeds(args: &[&str]) -> Call {
     call
 }
 
+/// `likewise retime` of a trace, with the phases of `bursts`, into `out`.
+pub(crate) fn retime([trace, bursts, times, out]: [&Path; 4]) -> Call {
+    let call = ["retime", text(trace), "--bursts", text(bursts), "--times", text(times), "-o", text(out)];
+    likewise(&call)
+}
+
 /// A made-up trace of 4 tasks in `dir`; the path of its `.prv`.
 pub(crate) fn synth(dir: &Path, bursts: u32) -> PathBuf {
     let bursts = bursts.to_string();

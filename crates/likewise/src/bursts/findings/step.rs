@@ -297,10 +297,10 @@ fn by_length(
     (is_wave && own > 0.0).then(|| [part.gain.min(part.own - even).max(0.0), even])
 }
 
-/// Whether one unit computes alone in a step: no other has more than hardly any time in
-/// it, and they wait. (Of two units that take turns, each is alone for a while,
-/// but neither waits.) Few of many may compute at once: then the mean of the others is small,
-/// but none of these is alone, and they take about as long.
+/// Whether one unit computes alone in a step: the others have, on average, hardly any time
+/// in it, none has half of its time, and they wait. (Of two units that take turns, each is
+/// alone for a while, but neither waits. If few of many compute at once, the mean of the
+/// others is small, but each of the few is far from alone.)
 ///
 /// It does not matter that others may still run at that moment: they finish the
 /// step before it, and then wait too.
