@@ -267,6 +267,23 @@ fn work_that_is_divided_in_part_is_strong_scaling_or_not_known() {
     assert!(says(&said, either) && !says(&said, "keeps"), "{said:?}");
 }
 
+/// A serial step may be a large part of the wall time, and hardly any of what many tasks compute.
+#[test]
+fn a_serial_step_with_little_of_the_computing_is_no_phase_that_keeps() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = |tasks: u64| {
+        program(dir.path(), &format!("on{tasks}.csv"), (tasks, 3 * 30, 20), |task, k| match k % 3 {
+            0 => Some((19_200 / tasks, 1.6)),
+            1 => (task == 1).then_some((150, 0.8)),
+            _ => Some((16_000 / tasks, 0.9)),
+        })
+    };
+    let found = compared(dir.path(), &[run(8), run(32)]);
+    let said = findings(&found);
+    assert!(says(&said, "Phase 3 (up to 0.4% of the time) stops scaling at 32 tasks"), "{said:?}");
+    assert!(says(&said, "Phase 3 is serial") && !says(&said, "keeps"), "{said:?}");
+}
+
 #[test]
 fn a_serial_step_like_another_on_fewer_tasks_is_not_said_to_be_new() {
     let dir = tempfile::tempdir().unwrap();
