@@ -121,19 +121,30 @@ impl<'a> Own<'a> {
     }
 }
 
-/// The thread that has the most steps; of several, the one whose time is in the middle. Where
-/// one step is uneven, the first thread may have a tenth of it, and is like no thread of a run
-/// in which it is even.
+/// Of the threads with the most steps, the first whose steps take the median time but for half
+/// of it, or else the one that comes nearest. The first is mostly the same one in several runs,
+/// and what it does at its start is, too. But where one step is uneven, it may have a tenth of
+/// it, and is like no thread of a run in which it is even.
 fn guide(run: &RunBursts<'_>, threads: &[Steps]) -> Option<usize> {
     let most = threads.iter().map(|steps| steps.bursts.len()).max()?;
-    let time = |steps: &Steps| -> u64 {
-        let duration = |&burst: &u32| run.table.duration[run.complete.at(burst as usize) as usize].0;
-        steps.bursts.iter().map(duration).sum()
-    };
-    let longest = threads.iter().enumerate().filter(|(_, steps)| steps.bursts.len() == most);
-    let mut longest: Vec<(u64, usize)> = longest.map(|(t, steps)| (time(steps), t)).collect();
-    longest.sort_unstable();
-    longest.get((longest.len() - 1) / 2).map(|(_, t)| *t)
+    let longest: Vec<usize> = (0..threads.len()).filter(|&t| threads[t].bursts.len() == most).collect();
+    let mut usual = 0u128;
+    let mut apart = vec![0u128; longest.len()];
+    for step in 0..most {
+        let time = |&t: &usize| {
+            let burst = threads[t].bursts[step] as usize;
+            run.table.duration[run.complete.at(burst) as usize].0
+        };
+        let times: Vec<u64> = longest.iter().map(time).collect();
+        let mut sorted = times.clone();
+        let middle = *sorted.select_nth_unstable((times.len() - 1) / 2).1;
+        usual += u128::from(middle);
+        for (apart, time) in apart.iter_mut().zip(&times) {
+            *apart += u128::from(time.abs_diff(middle));
+        }
+    }
+    let nearest = || (0..longest.len()).min_by_key(|&i| apart[i]);
+    apart.iter().position(|apart| 2 * apart <= usual).or_else(nearest).map(|i| longest[i])
 }
 
 /// Aligns the threads of every run to the guide of that run, and this one to
