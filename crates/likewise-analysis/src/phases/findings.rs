@@ -119,21 +119,24 @@ pub fn verdict(analysis: &Analysis) -> String {
 fn nothing_found(analysis: &Analysis, found: &Findings) -> String {
     let (least, balance, idle) = (percent(LEAST_SHARE), percent(found.balance), percent(found.idle));
     let computing = percent(computing(analysis));
-    // Threads that take even turns have no uneven step.
-    if analysis.figures.serial_note().is_some_and(|note| analysis.notes.contains(&note)) {
-        return format!(
-            "Look at the serial phases first, which the notes name: there one thread computes at a time. Nothing else \
-             that is looked for is worth {least} of the run. (Threads compute for {computing} of the run.)"
-        );
-    }
-    // A phase may be worth more by what no finding looks for, such as one that does the same faster.
-    let sought = "nothing that is looked for (imbalance of a step, serial time, slow threads, a time in which most \
-                  threads are slower, single long bursts, an IPC of at most half of the others')";
     let unknown = if found.knows_slower {
         ""
     } else {
         " Whether all threads become slower with time cannot be told: it takes the instructions of most bursts."
     };
+    // Threads that take even turns have no uneven step.
+    if analysis.figures.serial_note().is_some_and(|note| analysis.notes.contains(&note)) {
+        return format!(
+            "Look at the serial phases first, which the notes name: there one thread computes at a time. Nothing else \
+             that is looked for is worth {least} of the run. (Threads compute for {computing} of the run.){unknown}"
+        );
+    }
+    // A phase may be worth more by what no finding looks for, such as one that does the same faster.
+    let slower = if found.knows_slower { " a time in which most threads are slower," } else { "" };
+    let sought = format!(
+        "nothing that is looked for (imbalance of a step, serial time, slow threads,{slower} single long bursts, an \
+         IPC of at most half of the others')"
+    );
     if found.balance < LITTLE {
         return format!(
             "Nothing stands out: {sought} is worth {least} of the run. (Between moments at which no \
@@ -171,7 +174,7 @@ fn begin_apart(analysis: &Analysis, found: &Findings) -> Option<String> {
     (share >= LITTLE).then(|| {
         format!(
             "Tasks do not begin at once: the first burst of task {task} is at {last}, {} of the run after that of the \
-             first to begin. Until then others may wait for it.",
+             first to begin. Until then others may wait for it, or it for others.",
             percent(share)
         )
     })

@@ -36,13 +36,15 @@ struct Apart {
 struct Sides<'a> {
     own: &'a Class,
     others: Vec<&'a Class>,
+    /// All classes: how ranks of a class differ is known from each.
+    all: &'a [Class],
 }
 
 impl<'a> Sides<'a> {
     fn of(report: &'a RanksReport, class: usize, against: Option<usize>) -> Option<Self> {
         let is_other = |c: usize| c != class && against.is_none_or(|against| against == c);
         let others = report.classes.iter().enumerate().filter(|(c, _)| is_other(*c)).map(|(_, of)| of);
-        let sides = Self { own: report.classes.get(class)?, others: others.collect() };
+        let sides = Self { own: report.classes.get(class)?, others: others.collect(), all: &report.classes };
         (!sides.others.is_empty()).then_some(sides)
     }
 
@@ -57,15 +59,13 @@ impl<'a> Sides<'a> {
 
     /// How many ranks there are beyond the classes: the degrees of freedom of their spread.
     fn freedom(&self) -> f64 {
-        let all = self.others.iter().chain([&self.own]);
-        all.map(|class| class.ranks as f64 - 1.0).sum()
+        self.all.iter().map(|class| class.ranks as f64 - 1.0).sum()
     }
 
     /// The difference of a number, by its mean and its variance in each class. It is beyond
     /// chance if it is more than so many deviations.
     fn apart(&self, beyond: f64, mean: impl Fn(&Class) -> f64, variance: impl Fn(&Class) -> f64) -> Apart {
-        let all = self.others.iter().chain([&self.own]);
-        let within = all.map(|class| (class.ranks as f64 - 1.0) * variance(class)).sum::<f64>();
+        let within = self.all.iter().map(|class| (class.ranks as f64 - 1.0) * variance(class)).sum::<f64>();
         let others: f64 = self.others.iter().map(|class| class.ranks as f64).sum();
         let of_means = within / self.freedom() * (1.0 / self.own.ranks as f64 + 1.0 / others);
         let more = mean(self.own) - self.mean_of_others(&mean);
@@ -86,7 +86,8 @@ impl<'a> Sides<'a> {
 
     /// Over all steps.
     fn over_all(&self, region: usize) -> Apart {
-        self.apart(3.0, |class| class.regions.mean[region], |class| class.regions.variance[region])
+        let beyond = beyond_chance(1, self.freedom());
+        self.apart(beyond, |class| class.regions.mean[region], |class| class.regions.variance[region])
     }
 }
 
@@ -301,6 +302,12 @@ mod tests {
         );
         let text = told(&report, 2).expect("a sentence");
         assert!(text.contains("differs most: 1 a step, the others 1.75 (× 0.57)."), "{text}");
+        // Of two classes of one rank, others tell how far ranks differ.
+        let levels = [of(3.2, 1), of(2.0, 2), of(1.0, 3), of(0.7, 4)];
+        let classes: Vec<(u64, &[Vec<f64>])> =
+            [5, 1, 1, 5].into_iter().zip(levels.iter().map(|l| &l[..])).collect();
+        let report = self::report(&classes, 0.01);
+        assert!((0..4).all(|class| told(&report, class).is_some()));
         // Classes that differ by noise alone do not differ.
         let [a, b] = [of(1.0, 1), of(1.0, 2)];
         assert_eq!(told(&self::report(&[(10, &a), (10, &b)], 0.1), 1), None);

@@ -55,8 +55,8 @@ pub struct SerialPhase {
 /// for what was left out; all bursts count as computing. `length` is that of
 /// the run. Threads without any burst are not known here, so that a run (or a
 /// task) of one thread has no serial phase. A phase with which more than half of
-/// the threads begin, and which is hardly done else, is not serial: before its
-/// first burst a thread may not exist yet.
+/// the threads begin, and which is hardly done else, is not serial, unless one thread computes
+/// when all have begun: before its first burst a thread may not exist yet.
 ///
 /// # Panics
 /// If there is not one label for every burst.
@@ -86,8 +86,13 @@ pub fn serial_phases(table: &BurstTable, labels: &[Option<ClusterId>], length: N
     for (at, phase) in phases.iter().enumerate() {
         let nearly = |time: u64| is_nearly_all(time as f64, phase.total as f64);
         let (scope, wall) = match phase {
-            // Each thread does it at its own begin, and so none waits for another.
-            _ if nearly(phase.at_begin) && 2 * phase.begun > n_threads => continue,
+            // Each thread does it at its own begin, and so none waits for another that had begun.
+            _ if nearly(phase.at_begin)
+                && 2 * phase.begun > n_threads
+                && !nearly(phase.when_all_had_begun) =>
+            {
+                continue;
+            }
             _ if nearly(phase.in_run) => (Scope::Run, phase.in_run),
             _ if nearly(phase.in_task) => (Scope::Task, phase.in_task / n_tasks.max(1)),
             _ => continue,
@@ -111,6 +116,8 @@ struct Phase {
     total: u64,
     in_run: u64,
     in_task: u64,
+    /// As `in_run`, after the last of all threads has begun.
+    when_all_had_begun: u64,
     bursts: u64,
     /// The same of bursts that are the first of their threads, and how many threads begin with it.
     at_begin: u64,
@@ -141,30 +148,36 @@ impl Phase {
 /// of their task, where that has several threads. Returns how many such tasks
 /// there are.
 fn add_alone(table: &BurstTable, labels: &[Option<ClusterId>], phases: &mut [Phase]) -> u64 {
-    let mut add = |rows: Range<usize>, sum: fn(&mut Phase) -> &mut u64| {
-        sweep(table, rows, |i, time| {
+    let mut add = |rows: Range<usize>, to: &dyn Fn(&mut Phase, Range<u64>)| {
+        sweep(table, rows, |i, alone| {
             if let Some(label) = labels[i] {
-                let sum = sum(&mut phases[label.index()]);
-                *sum = sum.saturating_add(time);
+                to(&mut phases[label.index()], alone);
             }
         });
     };
     let threads: Vec<_> = table.threads().collect();
     if threads.len() > 1 {
-        add(0..table.len(), |phase| &mut phase.in_run);
+        let last = threads.iter().map(|(_, bursts)| table.begin[bursts.start].0).max().unwrap_or(0);
+        add(0..table.len(), &|phase, alone| {
+            let after = alone.end.saturating_sub(alone.start.max(last));
+            phase.in_run = phase.in_run.saturating_add(alone.end - alone.start);
+            phase.when_all_had_begun = phase.when_all_had_begun.saturating_add(after);
+        });
     }
     let mut n_tasks = 0;
     for of_task in
         threads.chunk_by(|a, b| (a.0.0, a.0.1) == (b.0.0, b.0.1)).filter(|threads| threads.len() > 1)
     {
         n_tasks += 1;
-        add(of_task[0].1.start..of_task[of_task.len() - 1].1.end, |phase| &mut phase.in_task);
+        add(of_task[0].1.start..of_task[of_task.len() - 1].1.end, &|phase, alone| {
+            phase.in_task = phase.in_task.saturating_add(alone.end - alone.start);
+        });
     }
     n_tasks
 }
 
-/// Tells for how many nanoseconds a burst is the only one of those rows, in pieces.
-pub(super) fn sweep(table: &BurstTable, rows: Range<usize>, mut alone: impl FnMut(usize, u64)) {
+/// Tells when, in ns, a burst is the only one of those rows, in pieces.
+pub(super) fn sweep(table: &BurstTable, rows: Range<usize>, mut alone: impl FnMut(usize, Range<u64>)) {
     // The sum of the bursts that run; where it is one, it is that one.
     let (mut running, mut sum, mut since) = (0usize, 0usize, 0u64);
     in_time_order(
@@ -173,7 +186,7 @@ pub(super) fn sweep(table: &BurstTable, rows: Range<usize>, mut alone: impl FnMu
         |_| (),
         |Change { time, change, .. }| {
             if running == 1 && time > since {
-                alone(sum, time - since);
+                alone(sum, since..time);
             }
             since = time;
             if let Some(i) = begin_of(change) {
@@ -228,6 +241,11 @@ mod tests {
         assert_eq!(serial(&begins(false), 1_000), []);
         // Who has begun before waits for its turn.
         assert_eq!(serial(&begins(true), 1_000), [(0, Scope::Run, None, 200)]);
+        // All begin at once, and wait for one.
+        let long = |task: u32| if task == 1 { 500 } else { 10 };
+        let at_once: Vec<Made> =
+            (1..5).flat_map(|task| [(task, 1, 0, long(task), 0), (task, 1, 600, 690, 1)]).collect();
+        assert_eq!(serial(&at_once, 1_000), [(0, Scope::Run, None, 490)]);
     }
 
     #[test]

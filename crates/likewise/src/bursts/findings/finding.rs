@@ -212,7 +212,7 @@ pub struct Findings {
     pub idle: f64,
     /// Share of the run that an even spread of the work would win, at most.
     pub balance: f64,
-    /// When tasks begin, where there are several. Until the last of them does, others may wait for it.
+    /// When tasks begin, where there are several. Until the last of them does, others may wait for it, or it for others.
     pub begun: Option<TaskBegins>,
     /// Whether instructions tell if all threads become slower: those of half of the time are known.
     pub knows_slower: bool,

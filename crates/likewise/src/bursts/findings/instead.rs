@@ -10,34 +10,97 @@ use crate::bursts::rates::instructions_and_cycles;
 use crate::median;
 
 impl Stretches<'_> {
-    /// What others do next to a phase: for each of its bursts, the phase that
+    /// What others do next to some phases: for each of their bursts, the phase that
     /// begins nearest to it in the stretch, among those that the burst's unit does
-    /// at most half as often as the mean. Returns the time of the bursts by that
-    /// phase.
-    pub(super) fn others_begin(&self, label: u32, counts: &Counts) -> BTreeMap<u32, f64> {
-        let lacks = |unit: u32, other: u32| {
-            let of = &counts[&other];
-            let mean = sum(of) / self.n_units() as f64;
-            of.binary_search_by_key(&unit, |of| of.0).map_or(true, |place| of[place].1 <= 0.5 * mean)
-        };
-        let mut times = BTreeMap::new();
-        for bursts in self.each() {
-            if !bursts.iter().any(|&burst| self.all.label(burst) == label) {
-                continue;
+    /// at most half as often as the mean. Returns the time of each phase's bursts by that
+    /// other.
+    pub(super) fn others_begin(&self, wanted: &[bool], counts: &Counts) -> Vec<BTreeMap<u32, f64>> {
+        let mut lacks: Vec<Vec<u32>> = vec![Vec::new(); self.n_units()];
+        for (&label, of) in counts {
+            let half = 0.5 * sum(of) / self.n_units() as f64;
+            let mut known = of.iter().peekable();
+            for (unit, lacks) in (0..).zip(&mut lacks) {
+                let count = known.next_if(|(other, _)| *other == unit).map_or(0.0, |(_, count)| *count);
+                if count <= half {
+                    lacks.push(label);
+                }
             }
+        }
+        let is_wanted = |burst: &u32| wanted.get(self.all.label(*burst) as usize) == Some(&true);
+        let mut times = vec![BTreeMap::new(); self.all.n_labels()];
+        for bursts in self.each().filter(|bursts| bursts.iter().any(is_wanted)) {
             let mut begins: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
             for &burst in bursts.iter().filter(|&&burst| self.all.label(burst) != self.all.noise()) {
                 begins.entry(self.all.label(burst)).or_default().push(self.all.begin(burst).0);
             }
-            for &burst in bursts.iter().filter(|&&burst| self.all.label(burst) == label) {
-                let lacked = begins.iter().filter(|(other, _)| lacks(self.unit(burst), **other));
-                let apart = |begins: &[u64]| nearest(begins, self.all.begin(burst).0);
-                if let Some((&other, _)) = lacked.min_by_key(|(other, begins)| (apart(begins), **other)) {
-                    *times.entry(other).or_insert(0.0) += self.all.duration(burst) as f64;
+            for &burst in bursts.iter().filter(|burst| is_wanted(burst)) {
+                let lacked = lacks[self.unit(burst) as usize].iter();
+                let apart =
+                    |other: &u32| Some((nearest(begins.get(other)?, self.all.begin(burst).0), *other));
+                if let Some((_, other)) = lacked.filter_map(apart).min() {
+                    let label = self.all.label(burst) as usize;
+                    *times[label].entry(other).or_insert(0.0) += self.all.duration(burst) as f64;
                 }
             }
         }
         times
+    }
+
+    /// What most others do in the place of each phase: where most units do as many bursts one
+    /// after the other in a round, what most of these do as their first is one step, what they
+    /// do as their second another. A phase stands in the place of another one as far as its units
+    /// do that one less often than most. Returns the time of each phase by the other.
+    pub(super) fn in_place(&self) -> Vec<BTreeMap<u32, f64>> {
+        let mut times = vec![BTreeMap::new(); self.all.n_labels()];
+        for (round, units) in self.rounds() {
+            let n = self.peers(units[0]) as usize;
+            let rows = round.chunk_by(|&a, &b| self.unit(a) == self.unit(b));
+            let rows: Vec<&[u32]> =
+                rows.filter(|row| units.binary_search(&self.unit(row[0])).is_ok()).collect();
+            let Some(length) = most(rows.iter().map(|row| row.len())) else { continue };
+            let rows: Vec<&[u32]> = rows.into_iter().filter(|row| row.len() == length).collect();
+            if rows.len() < 3 || 2 * rows.len() <= n {
+                continue;
+            }
+            let label = |row: &[u32], place: usize| self.all.label(row[place]);
+            let usual = (0..length).map(|place| most(rows.iter().map(|row| label(row, place))));
+            let usual: Vec<u32> = usual.map(|label| label.unwrap_or(self.all.noise())).collect();
+            for row in rows {
+                let lacks = |other: u32| {
+                    let own = row.iter().filter(|&&burst| self.all.label(burst) == other).count();
+                    other != self.all.noise() && own < usual.iter().filter(|&&usual| usual == other).count()
+                };
+                for (place, &other) in usual.iter().enumerate() {
+                    let own = label(row, place);
+                    if own != other && lacks(other) {
+                        *times[own as usize].entry(other).or_insert(0.0) +=
+                            self.all.duration(row[place]) as f64;
+                    }
+                }
+            }
+        }
+        times
+    }
+
+    /// The bursts of each round, by unit: a stretch in which more than half of the units of a group
+    /// compute, and those behind it in which at most half do; and the units of that first stretch.
+    /// One of these that does more of several steps does the last of them alone.
+    fn rounds(&self) -> Vec<(Vec<u32>, Vec<u32>)> {
+        let mut rounds: Vec<(Vec<u32>, Vec<u32>)> = Vec::new();
+        for bursts in self.each() {
+            let mut units: Vec<u32> = bursts.iter().map(|&burst| self.unit(burst)).collect();
+            units.sort_unstable();
+            units.dedup();
+            let is_of_few = 2 * units.len() <= self.peers(units[0]) as usize;
+            match rounds.last_mut() {
+                Some((round, _)) if is_of_few && self.group(round[0]) == self.group(bursts[0]) => {
+                    round.extend(bursts);
+                }
+                _ => rounds.push((bursts.to_vec(), units)),
+            }
+        }
+        rounds.iter_mut().for_each(|(round, _)| round.sort_by_key(|&burst| self.unit(burst)));
+        rounds
     }
 
     /// The phase that is the same step on other units: the only one that has the same
@@ -80,6 +143,14 @@ impl Stretches<'_> {
 pub(super) struct Work {
     of_label: Vec<f64>,
     ascending: Vec<(f64, u32)>,
+}
+
+/// What there is most of; of several, the least.
+fn most<T: Ord>(of: impl Iterator<Item = T>) -> Option<T> {
+    let mut times: BTreeMap<T, usize> = BTreeMap::new();
+    of.for_each(|one| *times.entry(one).or_insert(0) += 1);
+    let order = |a: &(T, usize), b: &(T, usize)| a.1.cmp(&b.1).then_with(|| b.0.cmp(&a.0));
+    times.into_iter().max_by(order).map(|(one, _)| one)
 }
 
 /// How far the nearest of ascending moments is.

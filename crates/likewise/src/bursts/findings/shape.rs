@@ -30,7 +30,8 @@ pub(super) enum Shape {
     Early(Vec<u32>),
     /// No gap parts them.
     Gradient,
-    /// They are too few to tell.
+    /// They are too few to tell; or few take less, but are not most of why the slowest is above
+    /// the mean, and no gap parts those that are.
     Other,
 }
 

@@ -13,6 +13,10 @@ use crate::bursts::serial::is_nearly_all;
 use crate::median;
 use crate::table::{BurstTable, Values};
 
+/// Bursts of other units are as long where they take this share of the time beyond the usual: they are
+/// nearer to it than to the usual.
+const OTHERS_TOO: f64 = 0.5;
+
 /// Bursts that take far longer than their thread usually does.
 pub(super) struct Stall {
     pub(super) label: u32,
@@ -58,7 +62,8 @@ pub(super) fn leave_usual(stretches: &Stretches<'_>, parts: &mut [Part]) {
 ///
 /// Where the thread is the only one, or has too few bursts of the phase and is compared with the
 /// others of the step, it must have the same instructions: with more, it does something else. The
-/// others must then take less than a tenth of it, or the step is uneven.
+/// others must then take less than a tenth of it, or the step is uneven. So it is where others have
+/// bursts as long in the same stretch.
 pub(super) fn stall<'b>(
     stretches: &Stretches<'_>,
     part: &Part,
@@ -97,18 +102,26 @@ pub(super) fn stall<'b>(
         return Some(Stall { label, bursts: 1, others: usual.time, won: more, more: [more, 0.0] });
     }
     let is_like = |burst: &u32| [label, all.noise()].contains(&all.label(*burst));
-    let mut by_unit: BTreeMap<u32, (u64, [f64; 2])> = BTreeMap::new();
+    let mut by_unit: BTreeMap<u32, (u64, [f64; 2], f64)> = BTreeMap::new();
     for burst in part.bursts.iter().copied().filter(is_like) {
         let Some(longer) = usual.longer(burst) else { continue };
-        let (bursts, [time, work]) = by_unit.entry(stretches.unit(burst)).or_default();
+        let (bursts, [time, work], longest) = by_unit.entry(stretches.unit(burst)).or_default();
         (*bursts, *time, *work) = (*bursts + 1, *time + longer, *work + usual.more_work(burst));
+        *longest = longest.max(longer);
     }
-    let (mut bursts, mut told) = by_unit.remove(&part.unit)?;
+    let (mut bursts, mut told, _) = by_unit.remove(&part.unit)?;
+    // Where others have such bursts, too, that is how the step is.
+    let is_as_long = |(_, [time, _], longest): &(u64, [f64; 2], f64)| {
+        *time >= OTHERS_TOO * told[0] || *longest >= OTHERS_TOO * more
+    };
+    if by_unit.values().any(is_as_long) {
+        return None;
+    }
     // One that is most of it is told alone.
     if more >= 0.5 * told[0] {
         (bursts, told) = (1, [more, usual.more_work(part.longest)]);
     }
-    let next = by_unit.into_values().map(|(_, [time, _])| time).fold(0.0, f64::max);
+    let next = by_unit.into_values().map(|(_, [time, _], _)| time).fold(0.0, f64::max);
     let won = (told[0] - next).min(ahead);
     (won >= least).then_some(Stall { label, bursts, others, won, more: told })
 }

@@ -163,15 +163,22 @@ impl<'a> Step<'a> {
         for &burst in self.costly().flat_map(|part| &part.bursts) {
             own[stretches.unit(burst) as usize] += stretches.all.duration(burst) as f64;
         }
-        let less = |times: &[f64]| {
-            let [of_units, of_others] = [true, false].map(|is_one| {
-                let times = (0..).zip(times).filter(|(unit, _)| units.contains(unit) == is_one);
-                let times: Vec<f64> = times.map(|(_, time)| *time).collect();
-                times.iter().sum::<f64>() / times.len().max(1) as f64
-            });
-            of_others - of_units
+        let is_named = named(stretches, &units);
+        // Each is compared with the others of its group.
+        let less = |times: &[f64]| -> f64 {
+            let mut groups = vec![[[0.0; 2]; 2]; stretches.n_groups()];
+            for (unit, &time) in times.iter().enumerate() {
+                let group = &mut groups[stretches.group_of(unit as u32)];
+                let [sum, n] = &mut group[usize::from(is_named[unit])];
+                (*sum, *n) = (*sum + time, *n + 1.0);
+            }
+            let lacks = |[[others, n_others], [own, n]]: [[f64; 2]; 2]| {
+                if n == 0.0 || n_others == 0.0 { 0.0 } else { n * others / n_others - own }
+            };
+            groups.into_iter().map(lacks).sum()
         };
-        less(&whole) < MADE_UP * less(&own)
+        let lacking = less(&own);
+        lacking > 0.0 && less(&whole) < MADE_UP * lacking
     }
 
     /// Whether it is done often enough that being slow in it is a trait of a unit.
@@ -214,6 +221,13 @@ impl<'a> Step<'a> {
             .fold([0.0; 2], |sum, part| [sum[0] + part.gain * part.most, sum[1] + part.gain * part.wall]);
         self.gain >= by_chance(n, 1.0, noise) * self.mean && most >= DECIDES * wall
     }
+}
+
+/// Of each unit whether it is one of these.
+fn named(stretches: &Stretches<'_>, units: &[u32]) -> Vec<bool> {
+    let mut is_named = vec![false; stretches.n_units()];
+    units.iter().for_each(|&unit| is_named[unit as usize] = true);
+    is_named
 }
 
 /// Of each part whether a wave explains who is in it: all are, or those that are have just
@@ -341,8 +355,9 @@ pub(super) fn is_done_elsewhere(
             add(of_units.entry((part.unit, all.label(burst))).or_default(), size(burst), -1.0);
         }
     }
+    let is_named = named(stretches, units);
     let mut of_others: BTreeMap<u32, Vec<[f64; 2]>> = BTreeMap::new();
-    for &burst in stretches.order().iter().filter(|&&burst| units.contains(&stretches.unit(burst))) {
+    for &burst in stretches.order().iter().filter(|&&burst| is_named[stretches.unit(burst) as usize]) {
         let label = all.label(burst);
         add(of_units.entry((stretches.unit(burst), label)).or_default(), size(burst), 1.0);
         if label != all.noise() && !serial.contains(&label) {
@@ -351,15 +366,15 @@ pub(super) fn is_done_elsewhere(
     }
     for &burst in stretches.order() {
         let unit = stretches.unit(burst);
-        if let Some(times) = of_others.get_mut(&all.label(burst)).filter(|_| !units.contains(&unit)) {
+        if let Some(times) = of_others.get_mut(&all.label(burst)).filter(|_| !is_named[unit as usize]) {
             add(&mut times[unit as usize], size(burst), 1.0);
         }
     }
     // Of one that does another phase instead, nothing follows for the others.
     let middle = |times: &Vec<[f64; 2]>| {
-        let others = || (0..).zip(times).filter(|(unit, _)| !units.contains(unit));
+        let others = || times.iter().zip(&is_named).filter(|(_, is_named)| !**is_named);
         [0, 1].map(|which| {
-            let of_others = others().map(|(_, sizes)| sizes[which]);
+            let of_others = others().map(|(sizes, _)| sizes[which]);
             median::upper(&median::sorted(of_others)).unwrap_or(0.0)
         })
     };

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use rayon::prelude::*;
 
@@ -142,9 +143,9 @@ impl<'a> Stretches<'a> {
     /// Finds phases that threads do one instead of the other, and makes one step
     /// of them. A phase that only some threads do is joined with the phase that
     /// others do instead, if that holds for at least half of its time. What is
-    /// done instead is what has the same instructions, or else what the costs of a
-    /// stretch pair it with for most of its time; if nothing is, it is what others begin next to
-    /// it and its own threads hardly do.
+    /// done instead is what has the same instructions; or else what most others do in its place of
+    /// their sequence; or what the costs of a stretch pair it with for most of its time; if nothing
+    /// is, it is what others begin next to it and its own threads hardly do.
     fn find_steps(&mut self) {
         let n = self.all.n_labels();
         let counts = self.counts(&self.order);
@@ -168,16 +169,19 @@ impl<'a> Stretches<'a> {
                 }
             }
         }
+        let of_some: Vec<bool> = (0..n).map(is_of_some).collect();
         let (mut step, work) = (self.step.clone(), OnceCell::new());
-        for label in (0..n).filter(|&label| is_of_some(label)) {
+        let (in_place, begins) = (OnceCell::new(), OnceCell::new());
+        for label in (0..n).filter(|&label| of_some[label]) {
             // What holds for at least half of its time.
             let most = |by: &BTreeMap<u32, f64>| {
                 let most = by.iter().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0)));
                 most.filter(|(_, time)| **time >= 0.5 * total[label]).map(|(&key, _)| key)
             };
             let key = (self.same_work(label as u32, &counts, &work))
+                .or_else(|| most(&in_place.get_or_init(|| self.in_place())[label]))
                 .or_else(|| most(&instead[label]))
-                .or_else(|| most(&self.others_begin(label as u32, &counts)));
+                .or_else(|| most(&begins.get_or_init(|| self.others_begin(&of_some, &counts))[label]));
             let Some(key) = key else { continue };
             let (a, b) = (step[label], step[key as usize]);
             step.iter_mut().filter(|step| **step == a.max(b)).for_each(|step| *step = a.min(b));
@@ -520,7 +524,13 @@ impl<'a> Stretches<'a> {
         self.group[unit as usize] as usize
     }
 
-    fn group(&self, burst: u32) -> usize {
+    /// The units of a group: they are in order of groups.
+    pub(super) fn units_of(&self, group: usize) -> Range<usize> {
+        let first = |group: usize| self.group.partition_point(|&other| (other as usize) < group);
+        first(group)..first(group + 1)
+    }
+
+    pub(super) fn group(&self, burst: u32) -> usize {
         self.group_of(self.unit(burst))
     }
 

@@ -125,7 +125,7 @@ pub(super) fn figures_of(run: &RunBursts<'_>, is_one: impl Fn(usize) -> bool) ->
 /// O(n log n) for n bursts.
 pub(super) fn alone(table: &BurstTable) -> Vec<u64> {
     let mut alone = vec![0; table.len()];
-    sweep(table, 0..table.len(), |burst, time| alone[burst] += time);
+    sweep(table, 0..table.len(), |burst, when| alone[burst] += when.end - when.start);
     alone
 }
 

@@ -88,3 +88,40 @@ fn who_does_a_phase_within_another_burst_takes_part() {
     let found = found(&(0..14).flat_map(step).collect::<Vec<Burst>>(), 42_000);
     assert!(!found.list.iter().any(|finding| tasks(finding) == [1]), "{found:?}");
 }
+
+/// 8 tasks, three phases in each step that nothing separates. Task 3 has half as much again of each,
+/// in three phases of its own; or as much as all, and another phase after these, where it is `serial`.
+fn unseparated(serial: bool) -> Findings {
+    let step = |step: u64| {
+        (1..9).flat_map(move |task| {
+            let more = task == 3 && !serial;
+            let mut now = step * 2_000;
+            let mut bursts: Vec<Burst> = Vec::new();
+            for (phase, time) in [(1, 400), (2, 210), (3, 130)] {
+                let (phase, time) = if more { (phase + 3, time + time / 2) } else { (phase, time) };
+                bursts.push((task, now, time, phase, time as f64, time as f64));
+                now += time + 10;
+            }
+            if task == 3 && serial {
+                bursts.push((task, now, 380, 4, 600.0, 380.0));
+            }
+            bursts
+        })
+    };
+    found(&(0..10).flat_map(step).collect::<Vec<Burst>>(), 20_000)
+}
+
+/// "Task 3 computes while all others wait" was told of the last of its three phases.
+#[test]
+fn a_task_with_more_to_do_in_phases_that_nothing_separates_is_not_serial() {
+    let found = unseparated(false);
+    assert!(!found.list.iter().any(|f| matches!(f.kind, FindingKind::Serial { .. })), "{found:?}");
+    // 1,110 ns where the mean is 786, of 2,000.
+    let share: f64 = found.list.iter().map(|finding| finding.share).sum();
+    assert!((share - 0.162).abs() < 0.003, "{share}: {found:?}");
+    assert!(found.list.iter().all(|finding| tasks(finding) == [3]), "{found:?}");
+    let found = unseparated(true);
+    let [finding] = &found.list[..] else { panic!("{found:?}") };
+    assert!(matches!(finding.kind, FindingKind::Serial { .. }), "{finding:?}");
+    assert!(tasks(finding) == [3] && numbers(finding) == [4], "{finding:?}");
+}

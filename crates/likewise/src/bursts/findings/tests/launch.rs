@@ -45,3 +45,20 @@ fn who_has_begun_and_waits_for_its_turn_is_serial() {
     let [finding] = &found.list[..] else { panic!("{found:?}") };
     assert!(finding.is_serial() && finding.threads.len() == 8, "{finding:?}");
 }
+
+/// Task 1 computes before it starts the others, in a phase of its own or in none: as long as each of
+/// them does when it begins, and faster or slower.
+#[test]
+fn what_one_computes_before_it_starts_the_others_is_serial() {
+    for (phase, instructions) in [(2, 500.0), (2, 2_000.0), (0, 500.0)] {
+        let mut bursts: Vec<Burst> = vec![(1, 0, 1_000, phase, instructions, 1_000.0)];
+        for task in 1..9 {
+            let own = if task == 1 { vec![] } else { vec![(task, 1_010, 1_000, 3, 1_000.0, 1_000.0)] };
+            bursts.extend(own);
+            bursts.extend((3..13).map(|step| (task, 1_000 * step, 900, 1, 900.0, 900.0)));
+        }
+        let found = found(&bursts, 13_000);
+        let told = found.list.iter().find(|finding| tasks(finding) == [1] && finding.before == Nanos(1_000));
+        assert!(told.is_some(), "{phase}, {instructions}: {found:?}");
+    }
+}

@@ -187,3 +187,22 @@ fn who_takes_far_longer_than_the_others_in_a_step_that_is_done_once_is_not_seria
         assert_eq!(tasks(finding), [3], "{finding:?}");
     }
 }
+
+/// 8 tasks, 12 steps of 30 short bursts and a long one; that of task 1 is twice as long each time.
+/// "Task 1 takes long 8 times, longest 101 ms, where the others take 2.61 ms" was told.
+#[test]
+fn who_takes_longest_over_long_bursts_of_all_is_uneven() {
+    let step = |step: u64| {
+        (1..9).flat_map(move |task| {
+            let begin = step * 200_000 + u64::from(task) * 37;
+            let short = (0..30).map(move |i| (1_010 * i, 1_000 + (i * 7 + u64::from(task)) % 20));
+            let long = if task == 1 { 100_000 } else { 50_000 + 100 * u64::from(task) };
+            let of = move |(at, time)| (task, begin + at, time, 1, time as f64, time as f64);
+            short.chain([(31_000, long)]).map(of)
+        })
+    };
+    let found = found(&(0..12).flat_map(step).collect::<Vec<Burst>>(), 12 * 200_000);
+    assert!(!found.list.iter().any(|f| matches!(f.kind, FindingKind::OneOff { .. })), "{found:?}");
+    let [finding] = &found.list[..] else { panic!("{found:?}") };
+    assert!(matches!(finding.kind, FindingKind::Imbalance { .. }) && tasks(finding) == [1], "{found:?}");
+}

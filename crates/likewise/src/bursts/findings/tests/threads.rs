@@ -196,3 +196,23 @@ fn what_the_first_thread_does_before_the_others_begin_is_serial() {
     let serial = found.list.iter().find(|finding| finding.is_serial()).expect("serial time");
     assert_eq!((names(serial), numbers(serial)), (vec![(1, 1), (2, 1), (3, 1)], vec![2]));
 }
+
+/// 3 tasks of 4 threads, of which the fourth has less to do; and tasks that do hardly anything, which
+/// say nothing of it.
+#[test]
+fn tasks_of_another_size_do_not_hide_what_threads_of_a_task_lack() {
+    for small in 0..3 {
+        let mut bursts: Vec<(u32, Burst)> = Vec::new();
+        for (step, task) in (0..10).flat_map(|step| (1..4 + small).map(move |task| (step, task))) {
+            for thread in 1..5 {
+                let (time, phase) =
+                    if task > 3 { (300, 2) } else { (if thread == 4 { 600 } else { 1_000 }, 1) };
+                let time = time + (7 * step + u64::from(task * thread)) % 5;
+                bursts.push((thread, (task, step * 1_200, time, phase, time as f64, time as f64)));
+            }
+        }
+        let found = found_of_threads(&bursts, 12_000);
+        let is_of_threads = |finding: &&Finding| names(finding) == [(1, 4), (2, 4), (3, 4)];
+        assert!(found.list.iter().any(|finding| is_of_threads(&finding)), "{small}: {found:?}");
+    }
+}
