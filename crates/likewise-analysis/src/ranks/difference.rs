@@ -36,15 +36,42 @@ struct Apart {
 struct Sides<'a> {
     own: &'a Class,
     others: Vec<&'a Class>,
-    /// All classes: how ranks of a class differ is known from each.
-    all: &'a [Class],
+    spread: &'a Spread,
+}
+
+/// How ranks of a class differ, by all classes.
+struct Spread {
+    /// How many ranks there are beyond the classes: the degrees of freedom.
+    freedom: f64,
+    /// The variance of each region in each step.
+    steps: Vec<Vec<f64>>,
+    /// The same over all steps.
+    sums: Vec<f64>,
+}
+
+impl Spread {
+    fn of(report: &RanksReport) -> Self {
+        let beyond_one = |class: &Class| class.ranks as f64 - 1.0;
+        let freedom = report.classes.iter().map(beyond_one).sum::<f64>();
+        let variance = |of: &dyn Fn(&Class) -> f64| {
+            report.classes.iter().map(|class| beyond_one(class) * of(class)).sum::<f64>() / freedom
+        };
+        let n_regions = report.classes.first().map_or(0, |class| class.regions.mean.len());
+        let step =
+            |region: usize, step: usize| variance(&|class| class.traces[region].deviation[step].powi(2));
+        Self {
+            freedom,
+            steps: (0..n_regions).map(|r| (0..report.n_steps).map(|s| step(r, s)).collect()).collect(),
+            sums: (0..n_regions).map(|r| variance(&|class| class.regions.variance[r])).collect(),
+        }
+    }
 }
 
 impl<'a> Sides<'a> {
-    fn of(report: &'a RanksReport, class: usize, against: Option<usize>) -> Option<Self> {
+    fn of(report: &'a RanksReport, spread: &'a Spread, class: usize, against: Option<usize>) -> Option<Self> {
         let is_other = |c: usize| c != class && against.is_none_or(|against| against == c);
         let others = report.classes.iter().enumerate().filter(|(c, _)| is_other(*c)).map(|(_, of)| of);
-        let sides = Self { own: report.classes.get(class)?, others: others.collect(), all: &report.classes };
+        let sides = Self { own: report.classes.get(class)?, others: others.collect(), spread };
         (!sides.others.is_empty()).then_some(sides)
     }
 
@@ -57,37 +84,30 @@ impl<'a> Sides<'a> {
         sum / n.max(1.0)
     }
 
-    /// How many ranks there are beyond the classes: the degrees of freedom of their spread.
-    fn freedom(&self) -> f64 {
-        self.all.iter().map(|class| class.ranks as f64 - 1.0).sum()
-    }
-
-    /// The difference of a number, by its mean and its variance in each class. It is beyond
-    /// chance if it is more than so many deviations.
-    fn apart(&self, beyond: f64, mean: impl Fn(&Class) -> f64, variance: impl Fn(&Class) -> f64) -> Apart {
-        let within = self.all.iter().map(|class| (class.ranks as f64 - 1.0) * variance(class)).sum::<f64>();
+    /// The difference of a number, by its mean in each class and its variance within classes. It is
+    /// beyond chance if it is more than so many deviations.
+    fn apart(&self, beyond: f64, mean: impl Fn(&Class) -> f64, variance: f64) -> Apart {
         let others: f64 = self.others.iter().map(|class| class.ranks as f64).sum();
-        let of_means = within / self.freedom() * (1.0 / self.own.ranks as f64 + 1.0 / others);
+        let of_means = variance * (1.0 / self.own.ranks as f64 + 1.0 / others);
         let more = mean(self.own) - self.mean_of_others(&mean);
         // Without a spread within classes any difference is sure; if that is not known, none is.
-        let is_sure = self.freedom() > 0.0 && more != 0.0 && more.abs() >= beyond * of_means.sqrt();
+        let is_sure = self.spread.freedom > 0.0 && more != 0.0 && more.abs() >= beyond * of_means.sqrt();
         Apart { more, is_sure }
     }
 
     /// In every step.
     fn by_step(&self, region: usize, n_steps: usize) -> Vec<Apart> {
-        let beyond = beyond_chance(n_steps, self.freedom());
+        let beyond = beyond_chance(n_steps, self.spread.freedom);
         let of = |step: usize| {
-            let deviation = |class: &Class| class.traces[region].deviation[step];
-            self.apart(beyond, |class| class.traces[region].mean[step], |class| deviation(class).powi(2))
+            self.apart(beyond, |class| class.traces[region].mean[step], self.spread.steps[region][step])
         };
         (0..n_steps).map(of).collect()
     }
 
     /// Over all steps.
     fn over_all(&self, region: usize) -> Apart {
-        let beyond = beyond_chance(1, self.freedom());
-        self.apart(beyond, |class| class.regions.mean[region], |class| class.regions.variance[region])
+        let beyond = beyond_chance(1, self.spread.freedom);
+        self.apart(beyond, |class| class.regions.mean[region], self.spread.sums[region])
     }
 }
 
@@ -96,8 +116,9 @@ impl RanksReport {
     /// mean of all others than to any of them is compared with the nearest: what they do on
     /// average none of them does. `None` of a single class, or if chance makes as much.
     pub fn difference(&self, class: usize) -> Option<Difference> {
+        let spread = Spread::of(self);
         let most = |against| {
-            let all = self.differences(class, against).into_iter();
+            let all = self.differences(&spread, class, against).into_iter();
             all.reduce(|a, b| if b.size > a.size { b } else { a })
         };
         let of_all = most(None)?;
@@ -107,12 +128,12 @@ impl RanksReport {
             .reduce(|a, b| if b.size < a.size { b } else { a })?;
         let is_between = self.classes.len() > 2 && nearest.size > 2.0 * of_all.size;
         let found = if is_between { nearest } else { of_all };
-        found.is_sure(self).then_some(found)
+        found.is_sure(self, &spread).then_some(found)
     }
 
     /// The same of each region; none of a single class.
-    fn differences(&self, class: usize, against: Option<usize>) -> Vec<Difference> {
-        let Some(sides) = Sides::of(self, class, against) else { return Vec::new() };
+    fn differences(&self, spread: &Spread, class: usize, against: Option<usize>) -> Vec<Difference> {
+        let Some(sides) = Sides::of(self, spread, class, against) else { return Vec::new() };
         let of_region = |region: usize| {
             let own = sides.own.regions.mean[region];
             let others = sides.mean_of_others(|class| class.regions.mean[region]);
@@ -137,8 +158,8 @@ impl Difference {
     }
 
     /// Whether it is more than chance makes, in all or in some step.
-    fn is_sure(&self, report: &RanksReport) -> bool {
-        let sides = Sides::of(report, self.class, self.against);
+    fn is_sure(&self, report: &RanksReport, spread: &Spread) -> bool {
+        let sides = Sides::of(report, spread, self.class, self.against);
         sides.is_some_and(|sides| {
             sides.over_all(self.region).is_sure
                 || sides.by_step(self.region, report.n_steps).iter().any(|step| step.is_sure)
@@ -158,24 +179,25 @@ impl Difference {
         };
         let name = report.region(self.region).map_or_else(String::new, in_region);
         let effort = |of: f64| report.effort(of / steps);
+        let spread = Spread::of(report);
         let _ = write!(text, " most{name}: {}{each}, {others} {}", effort(self.own), effort(self.others));
         if let Some(ratio) = self.ratio().filter(|ratio| *ratio < 1000.0) {
             let _ = write!(text, " (× {ratio:.2})");
         }
-        if let Some(beside) = self.beside(report) {
+        if let Some(beside) = self.beside(report, &spread) {
             let (own, of_others) = (effort(beside.own), effort(beside.others));
             let _ = write!(text, " and in bursts of no phase {own}, {others} {of_others}");
         }
-        if let Some(ratio) = self.all_ratio(report).filter(|_| report.regions.len() > 1) {
+        if let Some(ratio) = self.all_ratio(report, &spread).filter(|_| report.regions.len() > 1) {
             let _ = write!(text, ", in all regions × {ratio:.2}");
         }
-        text + &self.course(report).unwrap_or_default() + "."
+        text + &self.course(report, &spread).unwrap_or_default() + "."
     }
 
     /// In which steps it is, where it is not in all of them. Only steps that differ by more
     /// than chance makes tell.
-    fn course(&self, report: &RanksReport) -> Option<String> {
-        let sides = Sides::of(report, self.class, self.against)?;
+    fn course(&self, report: &RanksReport, spread: &Spread) -> Option<String> {
+        let sides = Sides::of(report, spread, self.class, self.against)?;
         let apart = sides.by_step(self.region, report.n_steps);
         let more = self.own - self.others;
         if 2.0 * more.abs() < self.size {
@@ -198,17 +220,17 @@ impl Difference {
 
     /// The part that may be in bursts of no phase: these differ in the same
     /// direction, by at least a tenth of the difference.
-    fn beside(&self, report: &RanksReport) -> Option<Difference> {
+    fn beside(&self, report: &RanksReport, spread: &Spread) -> Option<Difference> {
         let other = report.regions.iter().position(|name| name == OTHER)?;
         let apart = |of: &Difference| of.own - of.others;
-        let all = report.differences(self.class, self.against);
+        let all = report.differences(spread, self.class, self.against);
         let beside = all.into_iter().find(|of| of.region == other);
         beside.filter(|of| self.region != other && apart(of) / apart(self) >= 0.1)
     }
 
     /// How many times the others' effort its effort in all regions is.
-    fn all_ratio(&self, report: &RanksReport) -> Option<f64> {
-        let sides = Sides::of(report, self.class, self.against)?;
+    fn all_ratio(&self, report: &RanksReport, spread: &Spread) -> Option<f64> {
+        let sides = Sides::of(report, spread, self.class, self.against)?;
         let others = sides.mean_of_others(|class| class.effort.0);
         (others > 0.0).then(|| sides.own.effort.0 / others)
     }

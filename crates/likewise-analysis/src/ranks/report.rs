@@ -347,9 +347,12 @@ impl RanksReport {
     /// many ranks have to be traced.
     fn in_single_steps(&self) -> Option<String> {
         let Verdict { kind, only_sums, .. } = self.verdict;
-        let Bound::Relative(error) = self.plan.bound else { return None };
         let (apart, all) = (self.step_spread(), self.n_ranks() as u64);
-        let decides = kind == Kind::Alike && apart > error && 2 * self.plan.sample_size() > all;
+        let is_more = match self.plan.bound {
+            Bound::Relative(error) => apart > error,
+            Bound::Absolute(_) => false,
+        };
+        let decides = kind == Kind::Alike && is_more && 2 * self.plan.sample_size() > all;
         let place = if self.regions.len() > 1 { " in some region" } else { "" };
         let is_asked = kind == Kind::Unclear && only_sums;
         (is_asked || decides && self.n_steps > self.parts.len()).then(|| {

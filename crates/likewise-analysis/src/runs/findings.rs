@@ -123,7 +123,7 @@ impl Comparison {
             let told = format!("{} ({} {of} {})", phase.number, percent(share(most)), self.place(most));
             phase.runs[r].is_none().then_some(told)
         };
-        let phases: Vec<String> = self.shown().iter().filter_map(of_phase).collect();
+        let phases: Vec<String> = self.looked_at().filter_map(of_phase).collect();
         let (which, are, it) = match phases.len() {
             0 => return None,
             1 => ("Phase", "is", "it is not run there, or looks"),
@@ -181,14 +181,14 @@ impl Comparison {
             for phase in self.looked_at().filter(|phase| phase.is_sure[r]) {
                 let slow = phase.runs[r].as_ref().and_then(|run| run.slow.as_ref());
                 let slow = slow.map(|slow| slow_tasks(slow, phase.per, self.iterations_in(phase, r)));
-                differences.extend(self.difference(r, &who(phase), (&phase.scaling, phase.per), slow));
+                differences.extend(self.difference(r, &self.who(phase), (&phase.scaling, phase.per), slow));
             }
             of_phases += differences.len() - before;
             differences.extend(self.off_core(r));
         }
         if of_phases == 0 {
             let most = percent(1.0 - self.threshold);
-            let others = self.shown().iter().any(|phase| self.is_off_core(phase));
+            let others = self.looked_at().any(|phase| self.is_off_core(phase));
             let of = match (self.all_known(), others) {
                 (true, false) => "No phase",
                 (true, true) => "No other phase",
@@ -196,7 +196,7 @@ impl Comparison {
                 (false, true) => "Of the other phases known to be the same, none",
             };
             let but = self.but_for_chance();
-            differences.push(match self.shown().iter().any(Phase::is_known) {
+            differences.push(match self.looked_at().any(Phase::is_known) {
                 true => format!("{of} is slower or faster by {most} or more{but}."),
                 false => "Which phases are slower or faster cannot be told: none is known to be the same in two runs."
                     .to_owned(),
@@ -392,12 +392,6 @@ impl Comparison {
             told.join(", ")
         ))
     }
-}
-
-pub(super) fn who(phase: &Phase) -> String {
-    let sure = phase.runs.iter().zip(&phase.is_sure).filter(|(_, sure)| **sure);
-    let share = sure.filter_map(|(run, _)| Some(run.as_ref()?.figures().share)).fold(0.0, f64::max);
-    format!("Phase {} (up to {} of the time)", phase.number, percent(share))
 }
 
 fn counted_phases(serial: &[(u32, f64)]) -> String {

@@ -370,7 +370,7 @@ impl Comparison {
             self.notes.push(text.to_owned());
         }
         let unsure: Vec<u32> =
-            self.shown().iter().filter(|phase| phase.is_unsure()).map(|phase| phase.number).collect();
+            self.looked_at().filter(|phase| phase.is_unsure()).map(|phase| phase.number).collect();
         if !unsure.is_empty() {
             let (which, are, them) =
                 if unsure.len() == 1 { ("phase", "is", "it") } else { ("phases", "are", "them") };

@@ -20,7 +20,7 @@ impl Comparison {
         if self.is_whole_known() {
             tell(self.all().to_lowercase(), (&self.whole, self.per.unwrap_or(Per::Run)));
         }
-        for phase in self.shown().iter().filter(|phase| phase.is_sure[r]) {
+        for phase in self.looked_at().filter(|phase| phase.is_sure[r]) {
             tell(format!("phase {}", phase.number), (&phase.scaling, phase.per));
         }
         let part = |names: &[String], how: &str| {

@@ -1,6 +1,6 @@
 //! What a comparison says of how phases scale: strong, weak, or as either.
 
-use super::findings::{gains, who};
+use super::findings::gains;
 use super::{Comparison, Phase};
 use likewise::bursts::scaling::{Change, Scaling, Untold};
 use likewise::words::{listed, percent};
@@ -10,7 +10,7 @@ impl Comparison {
     pub(super) fn stops(&self) -> Vec<String> {
         let phases = self.looked_at().filter_map(|phase| {
             let why = self.why(&phase.scaling)?;
-            Some(format!("{} stops scaling {why}.", who(phase)))
+            Some(format!("{} stops scaling {why}.", self.who(phase)))
         });
         let whole = self.why(&self.whole).filter(|_| self.is_whole_known()).map(|why| {
             let loss = self.whole.stops_at.and_then(|at| self.largest_loss(at));

@@ -29,6 +29,22 @@ impl Comparison {
             .map(|(_, phase)| phase)
     }
 
+    /// A phase, and the share of the computing time that it has; of the wall time, if it is looked
+    /// at for that.
+    pub(super) fn who(&self, phase: &Phase) -> String {
+        let most = |share: &dyn Fn(usize, &InRun) -> Option<f64>| {
+            let sure = (0..self.runs.len()).filter(|&r| phase.is_sure[r]);
+            sure.filter_map(|r| share(r, phase.runs[r].as_ref()?)).fold(0.0, f64::max)
+        };
+        let is_shown = self.shown().iter().any(|other| other.number == phase.number);
+        let (share, of) = if is_shown {
+            (most(&|_, run| Some(run.figures().share)), "")
+        } else {
+            (most(&|r, run| self.serial_share(r, run.figures())), "wall ")
+        };
+        format!("Phase {} (up to {} of the {of}time)", phase.number, percent(share))
+    }
+
     /// The share of a run's wall time that serial bursts of no phase have; `None` of a run of
     /// one thread, where all is serial.
     fn share_in_no_phase(&self, r: usize) -> Option<f64> {

@@ -198,8 +198,10 @@ fn deliver(
         Record::State { who, begin, end, value } => {
             let slot = threads.slot(who)?;
             counts.states += 1;
-            scanned.first = first(scanned.first, begin);
-            if value == TRACING_DISABLED {
+            // What is not traced is no begin of what is.
+            if value != TRACING_DISABLED {
+                scanned.first = first(scanned.first, begin);
+            } else {
                 let to = end.unwrap_or(begin);
                 let off = Untraced { from: begin, to, time: to - begin };
                 scanned.untraced.entry(who).or_default().add(&off);

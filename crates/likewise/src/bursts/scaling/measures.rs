@@ -6,9 +6,10 @@ use super::code::{CodeOfPhase, regions};
 use super::cpu::{Bounds, CpuTimes, in_cpu};
 use super::factors::{Factor, RunFigures, Scaling, change, figures_of, phase_figures, scaling_of, whole_run};
 use super::lone::{self, Lone, alone_of};
-use super::matched::{RunBursts, RunMatch};
+use super::matched::{Evidence, RunBursts, RunMatch};
 use super::measured::{Measured, Threads};
 use super::repeats::{Per, PhaseRepeats, Repeats};
+use super::steps::SAME_WORK;
 use super::strays::Strays;
 use super::times::{ByTask, OddTasks, Times, odd_tasks, threads_of};
 use crate::bursts::findings::LEAST_SHARE;
@@ -428,10 +429,10 @@ impl<'a> Measures<'a> {
         apart > least * work(more, p) && (is_lacking || 2.0 * moved >= apart)
     }
 
-    /// Whether a phase may be another one in one of two runs: a phase that the other run lacks is
-    /// more like it, in its work and its instructions per cycle, than what stands in its place.
-    /// Differences up to the share `least` are none. `growth` is how many times as much work run
-    /// `b` is to do.
+    /// Whether a phase may be another one in one of two runs: what stands in its place does other
+    /// work, and a phase that the other run lacks does the same, and with about as many instructions
+    /// per cycle. Differences up to the share `least` are none. `growth` is how many times as much
+    /// work run `b` is to do. Where the calls around it tell the phase, it is no other.
     #[must_use]
     pub fn may_be_other(&self, p: usize, (a, b): (usize, usize), growth: f64, least: f64) -> bool {
         let of = |r: usize, q: usize| &self.figures[r][q];
@@ -442,14 +443,23 @@ impl<'a> Measures<'a> {
                 _ => (y.total.0 as f64 / x.total.0 as f64, None),
             };
             work *= self.repeats.phases[in_a].times[a] / self.repeats.phases[in_b].times[b] / growth;
-            work.ln().abs() + ipc.unwrap_or(1.0).ln().abs()
+            [work.ln().abs(), ipc.unwrap_or(1.0).ln().abs()]
         };
-        if a == b || [a, b].into_iter().any(|r| of(r, p).instances == 0) || apart(p, p) <= least {
+        let is_by_calls = |r: usize| {
+            self.found.phases[p].runs[r].as_ref().is_some_and(|run| run.evidence == Evidence::Calls)
+        };
+        let is_told = [a, b].into_iter().any(is_by_calls);
+        if a == b || is_told || [a, b].into_iter().any(|r| of(r, p).instances == 0) {
             return false;
         }
+        // What does the same work is the same phase, however slow it is.
+        if apart(p, p)[0] <= least {
+            return false;
+        }
+        let is_like = |[work, ipc]: [f64; 2]| work < SAME_WORK && ipc < SAME_WORK;
         (0..self.found.phases.len()).any(|q| match [a, b].map(|r| of(r, q).instances > 0) {
-            [false, true] => apart(p, q) < apart(p, p),
-            [true, false] => apart(q, p) < apart(p, p),
+            [false, true] => is_like(apart(p, q)),
+            [true, false] => is_like(apart(q, p)),
             _ => false,
         })
     }

@@ -72,7 +72,9 @@ impl Calm {
 /// the usual distance of the phase's bursts from their threads' medians (itself a
 /// median). At most a tenth of a phase's bursts (rounded up) are one-offs, and a thread with
 /// fewer than five bursts in a phase has none. A burst whose cluster belongs to
-/// another phase is none either: it may be here by mistake. Nor is one that recurs: three or
+/// another phase is none either: it may be here by mistake. Nor is one of another cluster than the
+/// usual burst's, where two clusters are one phase: what makes a cluster is done again and again. Nor
+/// is one that recurs: three or
 /// more at even distances, or, of other work (instructions) than the usual burst has, more than a
 /// tenth (rounded up) of the thread's in that phase, or one of three of the thread with that work, in whatever
 /// phase, that takes as long rather than as long as the usual one. `phase_of` is as in
@@ -133,7 +135,9 @@ fn odd(run: &RunBursts<'_>, bursts: &[u32], least: f64) -> Vec<Odd> {
     let Some(typical) = median::upper(&off) else { return Vec::new() };
     let limit = least.max(FAR * typical);
     let n = all.len();
-    all.retain(|odd| is_longer(table, odd.burst, odd.usual, limit));
+    let label = |i: usize| run.clustering.labels[run.complete.before(i)];
+    let is_of_usual = |odd: &Odd| label(odd.burst).is_none_or(|own| label(odd.usual) == Some(own));
+    all.retain(|odd| is_longer(table, odd.burst, odd.usual, limit) && is_of_usual(odd));
     if all.len() > n.div_ceil(FEW) {
         return Vec::new();
     }
