@@ -199,7 +199,11 @@ impl Reading<'_> {
         if let Some(code) = &mut table.code {
             code.parallel = rules.openmp == OpenMp::Joined;
         }
-        report.untraced = report.untraced.filter(|_| pcf.has_untraced_state());
+        if !pcf.has_untraced_state()
+            && let Some(known) = report.untraced.take()
+        {
+            report.begin = report.begin.min(known.from);
+        }
         let last = (0..table.len()).map(|i| table.end(i)).fold(Nanos::ZERO, Nanos::max);
         let end = header.end.max(last);
         let mut topology = header.topology.clone();

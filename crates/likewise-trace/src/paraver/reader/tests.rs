@@ -541,6 +541,13 @@ fn when_tracing_was_off_is_told() {
     assert_eq!(untraced("1:1:1:1:1:5:90:2\n"), None);
     assert_eq!(untraced("1:1:1:1:1:5:40:14\n1:1:1:1:1:40:90:2\n"), off(5, 40, 35));
     assert_eq!(untraced("1:1:1:1:1:5:40:14\n1:1:1:1:1:50:90:14\n"), off(5, 90, 75));
+    // Before it is on, nothing is traced.
+    let begin = |states: &str| {
+        let text = format!("{HEAD}{states}1:1:1:1:1:90:95:1\n");
+        read_text(&text, &ReadOptions::default()).unwrap().report.begin
+    };
+    assert_eq!(begin("1:1:1:1:1:5:40:14\n"), micros(90));
+    assert_eq!(begin("1:1:1:1:1:5:40:2\n"), micros(5));
 }
 
 #[test]

@@ -267,6 +267,29 @@ mod tests {
         assert_eq!(one_offs(&[modes, modes], 10_000), [], "a third of the bursts");
     }
 
+    /// Two clusters are one phase, of which the longer one is done three times.
+    #[test]
+    fn what_is_a_cluster_of_its_own_is_no_one_off() {
+        let durations = |k: u64| if [4, 14, 27].contains(&k) { 900 } else { 100 + k % 3 };
+        let mut table = BurstTable::default();
+        for k in 0..40 {
+            table.app.push(1);
+            table.task.push(1);
+            table.thread.push(1);
+            table.begin.push(Nanos(1_000 * k));
+            table.duration.push(Nanos(durations(k)));
+        }
+        let found = |long: Option<ClusterId>| {
+            let label =
+                |duration: &Nanos| if duration.0 > 500 { long } else { Some(ClusterId::from_index(0)) };
+            let labels = table.duration.iter().map(label).collect();
+            let (clustering, complete) = (Clustering { labels, n_clusters: 2 }, Rows::first(40));
+            let run = RunBursts { table: &table, complete: &complete, clustering: &clustering };
+            calm(&run, &[Some(0); 40], Nanos(10_000)).one_offs.len()
+        };
+        assert_eq!([None, Some(0), Some(1)].map(|at| found(at.map(ClusterId::from_index))), [3, 3, 0]);
+    }
+
     #[test]
     fn what_is_longer_at_even_distances_is_no_one_off() {
         let longer = |at: [usize; 3]| {

@@ -187,11 +187,14 @@ fn a_phase_that_the_other_run_lacks_may_be_the_same() {
     for p in 0..right.phases.len() as u32 {
         assert_eq!(may_be_other(&right, p), [false; 2], "phase {p}");
     }
-    // A step that is slower, with nothing new beside it.
-    let slower = run_of(&[A, Step('B', 50.0, 0.7, false), C, D], 6);
-    let runs = [made[0].bursts(), slower.bursts()];
-    let found = match_runs(&runs);
-    let repeats = repeats(&runs, &found, &[None, None], true);
-    let measures = Measures::of(&runs, &runs, &found, &repeats);
-    assert!((0..found.phases.len()).all(|p| !measures.may_be_other(p, (0, 1), 1.0, 0.05)));
+    // A step that is slower, with nothing new beside it; or with a step of two and a half times the work.
+    let new = Step('X', 125.0, 0.9, false);
+    for steps in [&[A, Step('B', 50.0, 0.7, false), C, D][..], &[A, Step('B', 50.0, 0.3, false), C, D, new]] {
+        let slower = run_of(steps, 6);
+        let runs = [made[0].bursts(), slower.bursts()];
+        let found = match_runs(&runs);
+        let repeats = repeats(&runs, &found, &[None, None], true);
+        let measures = Measures::of(&runs, &runs, &found, &repeats);
+        assert!((0..found.phases.len()).all(|p| !measures.may_be_other(p, (0, 1), 1.0, 0.05)), "{steps:?}");
+    }
 }
