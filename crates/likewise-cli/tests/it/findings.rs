@@ -456,7 +456,7 @@ fn serial_phases_of_even_turns_are_to_be_looked_at_first() {
         let (input, out) = (dir.path().join("turns.csv"), dir.path().join(format!("{in_turn}")));
         std::fs::write(&input, table).expect("a table");
         let call = succeeds(&["bursts", text(&input), "-o", text(&out)]);
-        let (stdout, found) = (call.stdout, summary(&out));
+        let (stdout, found) = (call.stdout.replace('\n', " "), summary(&out));
         let is_serial = found["serial"].as_array().is_some_and(|phases| !phases.is_empty());
         assert_eq!(is_serial, in_turn, "{stdout}");
         assert_eq!(found["findings"], serde_json::json!([]), "{stdout}");
