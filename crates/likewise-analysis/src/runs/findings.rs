@@ -117,9 +117,14 @@ impl Comparison {
     /// The phases that are not found in a run.
     fn missing(&self, r: usize) -> Option<String> {
         let of_phase = |phase: &Phase| {
-            let share = |run: usize| phase.runs[run].as_ref().map_or(0.0, |run| run.figures().share);
+            let share = |run: usize| self.share_of(phase, run).unwrap_or(0.0);
             let most = (0..self.runs.len()).rev().max_by(|&a, &b| share(a).total_cmp(&share(b)))?;
-            let of = if self.same_threads() { "of" } else { "of the time on" };
+            let of = match (self.is_shown(phase), self.same_threads()) {
+                (true, true) => "of",
+                (true, false) => "of the time on",
+                (false, true) => "of the wall time of",
+                (false, false) => "of the wall time on",
+            };
             let told = format!("{} ({} {of} {})", phase.number, percent(share(most)), self.place(most));
             phase.runs[r].is_none().then_some(told)
         };

@@ -29,19 +29,23 @@ impl Comparison {
             .map(|(_, phase)| phase)
     }
 
-    /// A phase, and the share of the computing time that it has; of the wall time, if it is looked
+    /// Whether a phase is in the table.
+    pub(super) fn is_shown(&self, phase: &Phase) -> bool {
+        self.shown().iter().any(|other| other.number == phase.number)
+    }
+
+    /// The share that a phase has of the computing time of a run; of its wall time, if it is looked
     /// at for that.
+    pub(super) fn share_of(&self, phase: &Phase, r: usize) -> Option<f64> {
+        let figures = phase.runs[r].as_ref()?.figures();
+        if self.is_shown(phase) { Some(figures.share) } else { self.serial_share(r, figures) }
+    }
+
+    /// A phase, and the most that it has of the time of a run.
     pub(super) fn who(&self, phase: &Phase) -> String {
-        let most = |share: &dyn Fn(usize, &InRun) -> Option<f64>| {
-            let sure = (0..self.runs.len()).filter(|&r| phase.is_sure[r]);
-            sure.filter_map(|r| share(r, phase.runs[r].as_ref()?)).fold(0.0, f64::max)
-        };
-        let is_shown = self.shown().iter().any(|other| other.number == phase.number);
-        let (share, of) = if is_shown {
-            (most(&|_, run| Some(run.figures().share)), "")
-        } else {
-            (most(&|r, run| self.serial_share(r, run.figures())), "wall ")
-        };
+        let sure = (0..self.runs.len()).filter(|&r| phase.is_sure[r]);
+        let share = sure.filter_map(|r| self.share_of(phase, r)).fold(0.0, f64::max);
+        let of = if self.is_shown(phase) { "" } else { "wall " };
         format!("Phase {} (up to {} of the {of}time)", phase.number, percent(share))
     }
 
