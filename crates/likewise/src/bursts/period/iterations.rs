@@ -39,6 +39,8 @@ pub(super) struct Iterations {
     pub(super) boundaries: Vec<f64>,
     /// Mean correlation of each with the others, 0 to 1.
     pub(super) confidence: f64,
+    /// By how much the first and the last fall short of 1 in this.
+    pub(super) odd_ends: [f64; 2],
 }
 
 impl Iterations {
@@ -119,8 +121,13 @@ impl Iterations {
         if to - from < LEAST_ITERATIONS {
             return None;
         }
-        let confidence = mean(&profiles.likeness(from..to));
-        Some(Self { anchor, boundaries: boundaries[from..=to].to_vec(), confidence })
+        let likeness = profiles.likeness(from..to);
+        Some(Self {
+            anchor,
+            boundaries: boundaries[from..=to].to_vec(),
+            confidence: mean(&likeness),
+            odd_ends: [0, likeness.len() - 1].map(|end| 1.0 - likeness[end]),
+        })
     }
 }
 

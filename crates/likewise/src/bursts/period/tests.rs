@@ -73,6 +73,23 @@ fn prologue_iterations_and_epilogue_come_apart() {
     }
 }
 
+/// A stranger's runs of 30 and 15 steps were told as 31 and 16: start-up and the first step, and
+/// the last step and the end of the run, were as long as a step.
+#[test]
+fn start_up_and_the_end_of_a_run_are_no_iteration() {
+    for n in [8, 20, 40] {
+        // Start-up is like the second half of a step, and the end of the run like the first.
+        let steps = [4, 2, 5, 3].repeat(n);
+        let sequence = [&[5, 0, 0][..], &steps, &[3, 2]].concat();
+        let period = found(&sequence).expect("its steps");
+        assert_eq!(period.n_iterations(), n, "{period:?}");
+        assert!(period.confidence > 0.95, "{period:?}");
+        // The last has the end of the run in it, and is a step.
+        let period = found(&[&[0][..], &steps, &[0]].concat()).expect("its steps");
+        assert_eq!(period.n_iterations(), n, "{period:?}");
+    }
+}
+
 #[test]
 fn nothing_is_claimed_of_sequences_without_period() {
     assert_eq!(find_period(&BurstTable::default(), &[]), Err(NotPeriodic::NoPhase));
@@ -99,6 +116,7 @@ fn selected(sequence: &[usize], found: &[(&[f64], f64)]) -> Vec<f64> {
         anchor: 0,
         boundaries: boundaries.to_vec(),
         confidence,
+        odd_ends: [0.0; 2],
     };
     let found = found.iter().map(of).collect();
     select(found, &signals, &clock).expect("a period").iterations.boundaries
