@@ -112,8 +112,8 @@ impl Object {
         let segments: Vec<_> =
             of_kind(libc::PT_LOAD).map(|header| (place(header), protection(header))).collect();
         let is_mapped = |at: &usize| segments.iter().any(|(segment, _)| segment.contains(at));
-        let dynamic = of_kind(libc::PT_DYNAMIC).map(|header| place(header).start);
-        let entries = entries(dynamic.filter(is_mapped).next()?);
+        let mut dynamic = of_kind(libc::PT_DYNAMIC).map(|header| place(header).start);
+        let entries = entries(dynamic.find(is_mapped)?);
         let value = |tag: u64| entries.iter().find(|entry| entry.tag == tag).map(|entry| entry.value);
         // The loader writes addresses there, but not into what is read-only.
         let address =
