@@ -2,6 +2,7 @@
 //! and the record.
 
 use crate::arguments::Arguments;
+use crate::attach::attach;
 use crate::completion::{own_status, read_before};
 use crate::life;
 use crate::path::Site;
@@ -105,9 +106,14 @@ fn recorded(
         thread.outermost = 0;
         return real::forward(address, n_words, words);
     }
+    let begins = call == number::Init || call == number::Init_thread;
+    if begins {
+        // The MPI may have been loaded since the process started.
+        guarded(attach);
+    }
     let result = real::forward(address, n_words, words);
     let end = clock::ticks();
-    if call == number::Init || call == number::Init_thread {
+    if begins {
         // At its start the clock was measured in a moment, and this may take long.
         clock::measure();
     }
@@ -119,7 +125,7 @@ fn recorded(
             online::on(then);
             state::resume(thread);
         }
-        if call == number::Init || call == number::Init_thread {
+        if begins {
             life::begin();
             state::resume(thread);
         }

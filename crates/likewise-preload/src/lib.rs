@@ -3,10 +3,10 @@
 //!
 //! One library serves programs in C, C++, Fortran (`mpif.h`, `use mpi`,
 //! `mpi_f08`) and Python, with Open MPI, MPICH and libraries of the standard's
-//! own binary interface. It exports every call of the table in
-//! `likewise-recording` under its three names; a stub hands the arguments, as
-//! machine words, to `handler`, which calls the MPI's own function and
-//! records the call. `likewise record` sets the environment; by hand:
+//! own binary interface. It exports the calls of the table in
+//! `likewise-recording` under their three names, but for those that an MPI may
+//! lack (see `attach`); a stub hands the arguments, as machine words, to
+//! `handler`, which calls the MPI's own function and records the call. `likewise record` sets the environment; by hand:
 //!
 //! ```text
 //! LD_PRELOAD=liblikewise_preload.so LIKEWISE_DIR=out mpirun -n 4 ./program
@@ -29,8 +29,8 @@
 //! | `LIKEWISE_RAW` | 1: every event also as a line of `raw-RANK.log`, for tests |
 //! | `LIKEWISE_VERIFY` | 1: every call path is also unwound, and differences are counted |
 //!
-//! What it does must not change the program: nothing happens before the first
-//! MPI call, no panic leaves `handler`, and whatever fails ends the recording
+//! What it does must not change the program: before the first MPI call nothing
+//! happens but what `attach` does to an MPI, no panic leaves `handler`, and whatever fails ends the recording
 //! and not the program. In a process that was forked nothing is recorded. All
 //! ranks of a job must have it: they agree on a number in `MPI_Init`.
 //!
@@ -48,11 +48,13 @@
 #![cfg(all(target_arch = "x86_64", target_os = "linux"))]
 
 mod arguments;
+mod attach;
 mod clock;
 mod completion;
 mod counters;
 mod decode;
 mod effort;
+mod elf;
 mod gather;
 mod handler;
 mod hash;

@@ -3,7 +3,7 @@
 use crate::Dialect;
 use likewise_mpi::binding::Source;
 use likewise_recording::CallId;
-use likewise_recording::calls::{N_CALLS, number};
+use likewise_recording::calls::N_CALLS;
 use std::ffi::CString;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -33,6 +33,13 @@ pub(crate) fn find(call: CallId, dialect: Dialect) -> usize {
     }
 }
 
+/// Notes the MPI's own function, unless there was one before.
+pub(crate) fn know(call: CallId, dialect: Dialect, address: usize) {
+    let place = &FOUND[dialect as usize * N_CALLS + usize::from(call.0)];
+    // One that is noted already stays.
+    let _ = place.compare_exchange(0, address, Ordering::Relaxed, Ordering::Relaxed);
+}
+
 #[cold]
 #[inline(never)]
 fn look_up(call: CallId, dialect: Dialect) -> usize {
@@ -53,7 +60,7 @@ fn look_up(call: CallId, dialect: Dialect) -> usize {
     } else {
         Some(next)
     };
-    found.map_or(no_mpi(call), |address| address as usize)
+    found.map_or(fails as *const () as usize, |address| address as usize)
 }
 
 /// The symbol in one of the loaded objects whose name begins as MPI's do, for
@@ -65,22 +72,9 @@ pub(crate) fn in_loaded(name: &str) -> Option<*mut std::ffi::c_void> {
     })
 }
 
-/// What is called in a program without MPI that only asks whether there is one
-/// (by a weak symbol).
-fn no_mpi(call: CallId) -> usize {
-    extern "C" fn fails() -> usize {
-        ERROR
-    }
-    unsafe extern "C" fn says_no(flag: *mut i32) -> usize {
-        // SAFETY: the flag is the only argument of MPI_Initialized and MPI_Finalized.
-        unsafe { *flag = 0 };
-        0
-    }
-    if call == number::Initialized || call == number::Finalized {
-        says_no as *const () as usize
-    } else {
-        fails as *const () as usize
-    }
+/// What is called in a program without MPI.
+extern "C" fn fails() -> usize {
+    ERROR
 }
 
 /// How many words a call takes in a dialect.

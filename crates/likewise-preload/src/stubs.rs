@@ -1,13 +1,19 @@
 //! What a program calls instead of its MPI: for every call of the table
 //! `MPI_Name`, `mpi_name_` and `mpi_name_f08_`.
 //!
+//! Most are exported, and stand before the MPI's in the order of the loader. But who
+//! asks whether there is a function would be told yes by what is exported, so those of
+//! the table that say `attached` are not (`attach` has more of it).
+//!
 //! A stub is not a function of Rust, because it must not care how many
 //! arguments there are: it names itself by a number and jumps to `enter`,
 //! which puts the six registers of arguments on the stack, where the stack's
 //! own arguments are reached too, and calls the handler with their address.
 
+use crate::Dialect;
 use crate::handler::handle;
-use likewise_recording::calls::number;
+use likewise_recording::CallId;
+use likewise_recording::calls::{N_CALLS, number};
 use likewise_recording::for_each_call;
 use std::arch::naked_asm;
 
@@ -41,29 +47,66 @@ unsafe extern "C-unwind" fn enter() {
     )
 }
 
+/// Defines a function that names itself; `attributes` say whether it is exported.
 macro_rules! stub {
-    ($symbol:expr, $name:ident, $dialect:literal) => {
+    ($name:ident, $dialect:literal, $(#[$attribute:meta])*) => {
+        $(#[$attribute])*
+        #[unsafe(naked)]
+        unsafe extern "C-unwind" fn stub() {
+            naked_asm!(
+                "mov r11d, {number}",
+                "jmp {enter}",
+                number = const number::$name.0 as u32 + $dialect * DIALECT,
+                enter = sym enter,
+            )
+        }
+    };
+}
+
+/// A stub that is not exported: [`attach`](crate::attach::attach) puts it in the place of
+/// the MPI's own function.
+pub(crate) struct Attached {
+    pub(crate) call: CallId,
+    pub(crate) dialect: Dialect,
+    pub(crate) symbol: &'static str,
+    pub(crate) stub: unsafe extern "C-unwind" fn(),
+}
+
+macro_rules! line {
+    (@export $symbol:expr, $name:ident, $dialect:literal) => {
         const _: () = {
-            #[unsafe(export_name = $symbol)]
-            #[unsafe(naked)]
-            unsafe extern "C-unwind" fn stub() {
-                naked_asm!(
-                    "mov r11d, {number}",
-                    "jmp {enter}",
-                    number = const number::$name.0 as u32 + $dialect * DIALECT,
-                    enter = sym enter,
-                )
-            }
+            stub!($name, $dialect, #[unsafe(export_name = $symbol)]);
         };
+    };
+    (@attach $symbol:expr, $name:ident, $number:literal, $dialect:ident) => {{
+        stub!($name, $number,);
+        Attached { call: number::$name, dialect: Dialect::$dialect, symbol: $symbol, stub }
+    }};
+    ($name:ident $fortran:ident) => {{
+        line!(@export concat!("MPI_", stringify!($name)), $name, 0);
+        line!(@export concat!("mpi_", stringify!($fortran), "_"), $name, 1);
+        line!(@export concat!("mpi_", stringify!($fortran), "_f08_"), $name, 2);
+        &[]
+    }};
+    ($name:ident $fortran:ident attached) => {
+        &[
+            line!(@attach concat!("MPI_", stringify!($name)), $name, 0, C),
+            line!(@attach concat!("mpi_", stringify!($fortran), "_"), $name, 1, Fortran),
+            line!(@attach concat!("mpi_", stringify!($fortran), "_f08_"), $name, 2, Fortran2008),
+        ]
     };
 }
 
 macro_rules! stubs {
-    ($($name:ident $fortran:ident ($($role:ident)*);)*) => { $(
-        stub!(concat!("MPI_", stringify!($name)), $name, 0);
-        stub!(concat!("mpi_", stringify!($fortran), "_"), $name, 1);
-        stub!(concat!("mpi_", stringify!($fortran), "_f08_"), $name, 2);
-    )* };
+    ($($name:ident $fortran:ident ($($role:ident)*) $($attached:ident)?;)*) => {
+        /// Of each call, the stubs that are not exported.
+        static ATTACHED: [&[Attached]; N_CALLS] = [$(line!($name $fortran $($attached)?)),*];
+    };
 }
 
 for_each_call!(stubs);
+
+/// All stubs that are not exported.
+pub(crate) fn attached() -> impl Iterator<Item = &'static Attached> {
+    ATTACHED.iter().copied().flatten()
+}

@@ -9,7 +9,7 @@ use crate::role::{Field, Kind, Role, fields_of};
 use std::sync::OnceLock;
 
 macro_rules! table {
-    ($($name:ident $fortran:ident ($($role:ident)*);)*) => {
+    ($($name:ident $fortran:ident ($($role:ident)*) $($attached:ident)?;)*) => {
         /// How many calls the table has.
         pub const N_CALLS: usize = [$(stringify!($name)),*].len();
 

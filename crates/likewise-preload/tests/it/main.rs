@@ -1,5 +1,6 @@
 //! The preload library in programs that MPI's launchers start.
 
+mod asks;
 mod counts;
 mod life;
 mod log;
