@@ -24,7 +24,7 @@ pub struct RegimeOptions {
     pub formula: Vec<String>,
     /// Bytes of one unit of the length.
     pub length_bytes: f64,
-    /// Unit of the response; what its name ends in, or s, if `None`.
+    /// Unit of the response; the one in its name, or s, if `None`.
     pub response_unit: Option<Unit>,
     /// What rows with the same parameters count as.
     pub repeats: Repeats,
@@ -64,13 +64,11 @@ impl RegimeOptions {
             .collect();
         let found = find_regimes(&fitted.response, &points, &models, &params)
             .map_err(|error| self.told(error, &fitted, response))?;
+        let unit = self.unit(table, response);
         Ok(RegimeReport {
             response: response.to_owned(),
-            unit: self.response_unit.unwrap_or_else(|| match table.taken.unit(response) {
-                // As it stands behind the numbers.
-                Some(unit) => Unit::of_name(&format!("_{}", unit.replace('µ', "u"))),
-                None => Unit::of_name(response),
-            }),
+            unit: unit.unwrap_or(Unit::S),
+            unit_is_told: unit.is_some(),
             parameters: self.parameters.clone(),
             models,
             confidence: self.confidence,
@@ -84,6 +82,12 @@ impl RegimeOptions {
             fitted,
             found,
         })
+    }
+
+    /// As it was asked for, as it stands behind the numbers, or as the name says.
+    fn unit(&self, table: &ColumnTable, response: &str) -> Option<Unit> {
+        let behind = || table.taken.unit(response).map(|unit| Unit::of_name(unit).unwrap_or(Unit::None));
+        self.response_unit.or_else(behind).or_else(|| Unit::of_name(response))
     }
 
     fn params(&self) -> Result<RegimeParams, Usage> {

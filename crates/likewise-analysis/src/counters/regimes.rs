@@ -1,5 +1,9 @@
 //! Where which model of a response holds, in files and in words.
 
+mod unit;
+
+pub use unit::Unit;
+
 use super::clock::step_of;
 use likewise::counters::regimes::{Coefficient, Estimate, Formula, Noise, Range, Regimes, Region};
 use likewise::words::{FAR, counted, percent, short, si};
@@ -14,6 +18,8 @@ pub struct RegimeReport {
     pub response: String,
     /// What it is measured in.
     pub unit: Unit,
+    /// Whether anything tells that unit: its name, what stands behind the numbers, or who asks.
+    pub unit_is_told: bool,
     /// The columns in whose space regions lie.
     pub parameters: Vec<String>,
     /// The models that were tried.
@@ -54,54 +60,6 @@ pub struct Fitted {
     pub of_row: Vec<Option<usize>>,
 }
 
-/// What the response is measured in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
-    /// Seconds.
-    S,
-    /// Milliseconds.
-    Ms,
-    /// Microseconds.
-    Us,
-    /// Nanoseconds.
-    Ns,
-    /// It is no time
-    None,
-}
-
-impl Unit {
-    /// What the end of a column's name says, as `t_us`, `t (us)` or `t [µs]`, or seconds.
-    pub fn of_name(name: &str) -> Self {
-        let name = name.trim_end_matches([')', ']']).replace(['µ', 'μ'], "u").to_ascii_lowercase();
-        let units = [("ns", Unit::Ns), ("us", Unit::Us), ("ms", Unit::Ms)];
-        let is_end = |(unit, _): &&(&str, Unit)| {
-            name.strip_suffix(unit).is_some_and(|before| before.ends_with(['_', '(', '[']))
-        };
-        units.iter().find(is_end).map_or(Unit::S, |(_, unit)| *unit)
-    }
-
-    /// ` in ms`
-    pub fn told(self) -> &'static str {
-        match self {
-            Unit::S => " in s",
-            Unit::Ms => " in ms",
-            Unit::Us => " in µs",
-            Unit::Ns => " in ns",
-            Unit::None => "",
-        }
-    }
-
-    /// Seconds in one; 1 where it is no time.
-    fn seconds(self) -> f64 {
-        match self {
-            Unit::S | Unit::None => 1.0,
-            Unit::Ms => 1e-3,
-            Unit::Us => 1e-6,
-            Unit::Ns => 1e-9,
-        }
-    }
-}
-
 /// A, B, … Z, AA, …
 pub fn region_name(index: usize) -> String {
     let letter = char::from(b'A' + (index % 26) as u8);
@@ -131,6 +89,12 @@ impl RegimeReport {
     #[must_use]
     pub fn counts_bytes(&self) -> bool {
         self.length_bytes.is_some() && self.unit != Unit::None
+    }
+
+    /// ` in ms`; where nothing tells the unit, that it is taken as one.
+    #[must_use]
+    pub fn unit_told(&self) -> &'static str {
+        if self.unit_is_told { self.unit.told() } else { " (taken as seconds)" }
     }
 
     /// How many rows of the table a region has.
@@ -236,7 +200,7 @@ impl RegimeReport {
     /// What was asked for, for people.
     pub fn parameters(&self) -> Vec<(String, String)> {
         let mut lines = vec![
-            ("response", format!("{}{}", self.response, self.unit.told())),
+            ("response", format!("{}{}", self.response, self.unit_told())),
             ("parameters", self.parameters.join(", ")),
             ("rows with the same parameters", self.repeats_name().to_owned()),
             ("noise", self.noise_name().to_owned()),
@@ -333,6 +297,13 @@ impl RegimeReport {
     /// What should be known before the regimes are believed.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
+        if !self.unit_is_told {
+            let name = &self.response;
+            notes.push(format!(
+                "Nothing tells the unit of '{name}': it is taken as seconds. --response-unit takes another (us), or none \
+                 if it is no time."
+            ));
+        }
         if self.n_missing > 0 {
             let rows = counted(self.n_missing as u64, "row");
             notes.push(format!("Left out of the regimes, because a value is missing: {rows}."));
@@ -429,12 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn units_are_read_from_names() {
-        assert_eq!(Unit::of_name("mean_ns"), Unit::Ns);
-        assert_eq!(Unit::of_name("bcast_us"), Unit::Us);
-        assert_eq!(["t (ns)", "t [µs]", "t(MS)"].map(Unit::of_name), [Unit::Ns, Unit::Us, Unit::Ms]);
-        assert_eq!(["t (s)", "columns", "bytes (columns)"].map(Unit::of_name), [Unit::S; 3]);
-        assert_eq!(Unit::of_name("seconds"), Unit::S);
+    fn estimates_have_units_that_suit_them() {
         let estimate = Estimate { value: 2e-6, std_error: 0.0, low: 1.5e-6, high: 2.5e-6 };
         assert_eq!(told(estimate, duration), "2 (1.5 to 2.5) µs");
         assert_eq!(told(Estimate { low: 5e-7, ..estimate }, duration), "2 µs (500 ns to 2.5 µs)");

@@ -132,6 +132,35 @@ fn formulas_are_fitted_with_their_own_names() {
     assert!(call.stderr.contains("because a value is missing: 1 row"), "{}", call.stderr);
 }
 
+/// "latency 2.0 s, bandwidth 1.0 kB/s" was told of microseconds where the name ends otherwise
+/// than in `_us`.
+#[test]
+fn units_are_read_from_names_or_said_to_be_taken() {
+    let dir = tempfile::tempdir().unwrap();
+    let told = |at: usize, name: &str, unit: f64| {
+        let csv = messages(unit, false).replace("wait_us", name);
+        let (table, out) = (put(dir.path(), &csv), dir.path().join(at.to_string()));
+        let options = ["--response", name, "--parameters", "bytes", "-o", text(&out)];
+        let call = succeeds(&[&["counters", text(&table)], &options[..]].concat());
+        (call.stdout, call.stderr, Regions::of(&out))
+    };
+    let names =
+        [("t[usec]", 1e-6), ("time_us_avg", 1e-6), ("elapsed_msec", 1e-3), ("t (sec)", 1.0), ("time", 1.0)];
+    for (at, (name, unit)) in names.into_iter().enumerate() {
+        let (stdout, stderr, found) = told(at, name, unit);
+        assert!(found.is_near(0, "latency_s", 2e-6), "{name}: {stdout}");
+        let is_taken = name == "time";
+        assert_eq!(
+            stderr.contains("Nothing tells the unit of 'time': it is taken as seconds"),
+            is_taken,
+            "{stderr}"
+        );
+        assert_eq!(stdout.contains("Regimes of time (taken as seconds) over"), is_taken, "{stdout}");
+    }
+    let (stdout, _, found) = told(names.len(), "rate (MB/s)", 1.0);
+    assert!(found.number(0, "latency") > 0.0 && !stdout.contains("B/s;"), "{stdout}");
+}
+
 /// "One model of it holds everywhere: lambda + tau*bytes; tau -5.247e-7 (-0.000001303 to
 /// 2.537e-7)" was told of a time that depends on nothing.
 #[test]

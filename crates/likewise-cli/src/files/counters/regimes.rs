@@ -103,6 +103,7 @@ pub(crate) fn to_json(found: &RegimeReport) -> Value {
         "parameters": found.parameters,
         "models": found.models.iter().map(Formula::text).collect::<Vec<_>>(),
         "unit": if found.unit == Unit::None { "none" } else { "s" },
+        "unit_is_told": found.unit_is_told,
         "noise": found.noise_name(),
         "repeats": found.repeats_name(),
         "min_points": found.min_points,
