@@ -245,8 +245,7 @@ fn columns_are_told_that_decide_between_models() {
         succeeds(&[&["counters", text(&table)], &options[..]].concat()).stdout
     };
     let stdout = told("two", 2.0);
-    let beware =
-        "Beware: what is no parameter decides how far t_s is from its model. 'node' tells 100% of it";
+    let beware = "Beware: what is no parameter decides how far t_s is from its model. 'node' tells ";
     assert!(stdout.contains(beware), "{stdout}");
     let stdout = told("one", 1.0);
     assert!(!stdout.contains("Beware"), "{stdout}");
