@@ -1,8 +1,9 @@
 //! Finds the regimes of a column.
 
 use super::pareto::numbers_of;
-use super::regimes::{Fitted, RegimeReport, Unit};
+use super::regimes::{Fitted, Measured, RegimeReport, ToldBy, Unit, misfits};
 use super::repeats;
+use super::significance::Told;
 use crate::Usage;
 use anyhow::Result;
 use likewise::counters::Column;
@@ -24,7 +25,7 @@ pub struct RegimeOptions {
     pub formula: Vec<String>,
     /// Bytes of one unit of the length.
     pub length_bytes: f64,
-    /// Unit of the response; what its name ends in, or s, if `None`.
+    /// Unit of the response; the one in its name, or s, if `None`.
     pub response_unit: Option<Unit>,
     /// What rows with the same parameters count as.
     pub repeats: Repeats,
@@ -64,26 +65,34 @@ impl RegimeOptions {
             .collect();
         let found = find_regimes(&fitted.response, &points, &models, &params)
             .map_err(|error| self.told(error, &fitted, response))?;
+        let unit = self.unit(table, response);
+        let cells = medians(measured, &columns).of_row;
+        let (noise, is_time) = (params.noise, unit != Some(Unit::None));
+        let of = Measured { response: measured, cells: &cells, noise, is_time };
         Ok(RegimeReport {
             response: response.to_owned(),
-            unit: self.response_unit.unwrap_or_else(|| match table.taken.unit(response) {
-                // As it stands behind the numbers.
-                Some(unit) => Unit::of_name(&format!("_{}", unit.replace('µ', "u"))),
-                None => Unit::of_name(response),
-            }),
+            unit: unit.unwrap_or(Unit::S),
+            unit_is_told: unit.is_some(),
             parameters: self.parameters.clone(),
-            models,
             confidence: self.confidence,
             noise: params.noise,
             min_points: self.min_points,
             length_bytes: self.formula.is_empty().then_some(self.length_bytes),
             is_median: self.repeats == Repeats::Median,
             within: repeats::within(measured, &fitted),
-            told_by: self.told_by(table, response, &fitted),
+            told_by: self.told_by(table, response, &fitted, &fitted.modelled(&models, &found)),
+            misfits: misfits(&of, &fitted, &models, &found),
             n_missing: fitted.of_row.iter().filter(|point| point.is_none()).count(),
+            models,
             fitted,
             found,
         })
+    }
+
+    /// As it was asked for, as it stands behind the numbers, or as the name says.
+    fn unit(&self, table: &ColumnTable, response: &str) -> Option<Unit> {
+        let behind = || table.taken.unit(response).map(|unit| Unit::of_name(unit).unwrap_or(Unit::None));
+        self.response_unit.or_else(behind).or_else(|| Unit::of_name(response))
     }
 
     fn params(&self) -> Result<RegimeParams, Usage> {
@@ -133,15 +142,24 @@ impl RegimeOptions {
         }
     }
 
-    /// What decides between rows with the same parameters, and what to do.
-    fn told_by(&self, table: &ColumnTable, response: &str, fitted: &Fitted) -> Option<String> {
-        let (column, told) = repeats::told_by(table, &self.parameters, response, fitted)?;
-        let (name, share) = (&column.name, short((100.0 * told.share).round()));
-        let advice = match column.cells {
-            Cells::Numbers(_) => "add it to --parameters",
-            Cells::Texts(_) => "give its values numbers and add it to --parameters, or take each by itself",
-        };
-        Some(format!("'{name}' tells {share}% of it, by a factor of up to {}: {advice}.", short(told.ratio)))
+    /// What decides how rows stray, from their median or else from the model, and what to do.
+    fn told_by(
+        &self,
+        table: &ColumnTable,
+        response: &str,
+        fitted: &Fitted,
+        modelled: &[f64],
+    ) -> Option<ToldBy> {
+        let (_, measured) = table.numbers().find(|(name, _)| *name == response)?;
+        let parameters = self.parameters.iter().map(String::as_str);
+        let known: Vec<&str> = parameters.chain([response]).collect();
+        let of_medians = repeats::from_medians(measured, fitted);
+        if let Some((column, told)) = repeats::told_by(table, &known, &of_medians) {
+            return Some(ToldBy::Median(advice(column, &told)));
+        }
+        let known = [known, repeats::follows(table, &self.parameters)].concat();
+        let of_model = repeats::from_model(measured, fitted, modelled);
+        repeats::told_by(table, &known, &of_model).map(|(column, told)| ToldBy::Model(advice(column, &told)))
     }
 
     /// What is fitted: each row that has all values, or their medians.
@@ -189,6 +207,16 @@ impl RegimeOptions {
             other => other.into(),
         }
     }
+}
+
+/// How much a column tells, and what to do about it.
+fn advice(column: &likewise_trace::Column, told: &Told) -> String {
+    let (name, share) = (&column.name, short((100.0 * told.share).round()));
+    let advice = match column.cells {
+        Cells::Numbers(_) => "add it to --parameters",
+        Cells::Texts(_) => "give its values numbers and add it to --parameters, or take each by itself",
+    };
+    format!("'{name}' tells {share}% of it, by a factor of up to {}: {advice}.", short(told.ratio))
 }
 
 /// Reads a formula of parameters. Other columns of the table count as columns

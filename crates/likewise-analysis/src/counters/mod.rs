@@ -29,6 +29,9 @@ use loadings::Factors;
 use regimes::RegimeReport;
 use significance::Significance;
 
+/// Values from 0 to 1 that differ by less, and correlations, differ by rounding.
+const ROUNDING: f64 = 1e-12;
+
 /// Everything the files, the report and the terminal show.
 #[derive(Clone, Debug)]
 pub struct CountersReport {
@@ -330,7 +333,8 @@ impl CountersReport {
 
     /// Whether no other partition dominates the one that its forming gave.
     pub fn is_strong(&self, node: usize) -> bool {
-        node >= self.names.len() && self.partition_of(node).is_some_and(|p| p.goldberg == Some(0))
+        let is_best = |partition: &RankedPartition| partition.goldberg == Some(0);
+        node >= self.names.len() && !self.are_alike() && self.partition_of(node).is_some_and(is_best)
     }
 
     /// The profiles in a cluster, in the order of the drawing.
@@ -386,13 +390,17 @@ impl CountersReport {
     }
 
     /// The partition of the greatest silhouette, but for that of all profiles
-    /// alone; the one of fewer clusters where two are equally good.
+    /// alone; the one of fewer clusters where two are equally good. `None` if no silhouette is
+    /// above 0, or all profiles are the same.
     pub fn cut(&self) -> Option<Cut> {
         let silhouettes = self.partitions.iter().skip(1).filter_map(|partition| {
             let measures = &partition.measures;
             measures.silhouette.map(|silhouette| (silhouette, measures.n_clusters))
         });
         let (silhouette, n_clusters) = silhouettes.max_by(|a, b| a.0.total_cmp(&b.0))?;
+        if silhouette <= 0.0 || self.are_alike() {
+            return None;
+        }
         let clustering = self.dendrogram.cut(n_clusters);
         let mut clusters = vec![Vec::new(); n_clusters];
         // Clusters by where they are drawn.
@@ -409,6 +417,40 @@ impl CountersReport {
         Some(Cut { silhouette, clusters })
     }
 
+    /// Whether all profiles are the same, but for rounding where values were scaled.
+    fn are_alike(&self) -> bool {
+        let rounding = match self.settings.profiles {
+            Some(ProfileSettings { metric: Dissimilarity::Correlation, .. }) => ROUNDING,
+            Some(ProfileSettings { scale: Scale::Range | Scale::Z, .. }) => {
+                ROUNDING * self.dims.unwrap_or(0) as f64
+            }
+            _ => 0.0,
+        };
+        self.dendrogram.merges().last().is_some_and(|merge| merge.height <= rounding)
+    }
+
+    /// The partition that stands out, or that none does.
+    fn told_of_clusters(&self) -> Option<String> {
+        if self.are_alike() {
+            let all = self.listed(&self.order.leaves, 8);
+            return Some(format!("All {}s are the same, by {}: {all}.", self.kind(), self.height()));
+        }
+        let is_measured =
+            self.partitions.iter().skip(1).any(|partition| partition.measures.silhouette.is_some());
+        let Some(cut) = self.cut() else {
+            let none = "No partition stands out: none has a mean silhouette above 0.";
+            return is_measured.then(|| none.to_owned());
+        };
+        let clusters = cut.clusters.iter().take(8).map(|members| self.listed(members, 8));
+        let more = if cut.clusters.len() > 8 { "; …" } else { "" };
+        Some(format!(
+            "The silhouette is greatest ({}) with {}: {}{more}.",
+            short(cut.silhouette),
+            counted(cut.clusters.len() as u64, "cluster"),
+            clusters.collect::<Vec<_>>().join("; ")
+        ))
+    }
+
     /// What is to be known, in sentences.
     pub fn findings(&self) -> Vec<String> {
         self.told().into_iter().map(|(text, _)| text).collect()
@@ -419,17 +461,7 @@ impl CountersReport {
     pub fn told(&self) -> Vec<(String, &'static str)> {
         let regimes = self.regimes.iter().flat_map(RegimeReport::findings);
         let mut found: Vec<(String, &'static str)> = regimes.map(|text| (text, "regimes")).collect();
-        if let Some(cut) = self.cut() {
-            let clusters = cut.clusters.iter().take(8).map(|members| self.listed(members, 8));
-            let more = if cut.clusters.len() > 8 { "; …" } else { "" };
-            let text = format!(
-                "The silhouette is greatest ({}) with {}: {}{more}.",
-                short(cut.silhouette),
-                counted(cut.clusters.len() as u64, "cluster"),
-                clusters.collect::<Vec<_>>().join("; ")
-            );
-            found.push((text, "tree"));
-        }
+        found.extend(self.told_of_clusters().map(|text| (text, "tree")));
         if let Some(response) = &self.response {
             let nearest = response.nearest.iter().take(5);
             let nearest: Vec<String> =
@@ -441,7 +473,7 @@ impl CountersReport {
         found.extend(by_rank.map(|text| (text, "by-rank-0")));
         found.extend(self.significance.as_ref().map(|of| (of.finding(), "groups")));
         found.extend(self.factors.as_ref().and_then(Factors::finding).map(|text| (text, "loadings")));
-        if let Some(formed) = self.partitions.len().checked_sub(1) {
+        if let Some(formed) = self.partitions.len().checked_sub(1).filter(|_| !self.are_alike()) {
             let objectives = self.objectives();
             let text = match self.strong().len() {
                 // The partition of all in one cluster has no objectives.

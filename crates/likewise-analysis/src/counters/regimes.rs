@@ -1,10 +1,20 @@
 //! Where which model of a response holds, in files and in words.
 
+mod misfit;
+mod unit;
+
+pub use misfit::Misfit;
+pub(super) use misfit::{Measured, misfits};
+pub use unit::Unit;
+
 use super::clock::step_of;
 use likewise::counters::regimes::{Coefficient, Estimate, Formula, Noise, Range, Regimes, Region};
 use likewise::words::{FAR, counted, percent, short, si};
 
-/// Rows of a point that stray less are never worth a word.
+/// Regions that a sentence names.
+const SHOWN: usize = 8;
+
+/// What strays less, rows from their point or points from their model, is never worth a word.
 const STRAY: f64 = 0.05;
 
 /// Regions, and what they were found in.
@@ -14,6 +24,8 @@ pub struct RegimeReport {
     pub response: String,
     /// What it is measured in.
     pub unit: Unit,
+    /// Whether anything tells that unit: its name, what stands behind the numbers, or who asks.
+    pub unit_is_told: bool,
     /// The columns in whose space regions lie.
     pub parameters: Vec<String>,
     /// The models that were tried.
@@ -31,14 +43,25 @@ pub struct RegimeReport {
     pub is_median: bool,
     /// How far rows stray from their point, as a share of it.
     pub within: Option<f64>,
-    /// The column that decides how they do, and what to do about it.
-    pub told_by: Option<String>,
+    /// The column that decides how rows stray, and what to do about it.
+    pub told_by: Option<ToldBy>,
+    /// What speaks against the model of each region.
+    pub misfits: Vec<Vec<Misfit>>,
     /// Rows that lack a value.
     pub n_missing: usize,
     /// What models were fitted to.
     pub fitted: Fitted,
     /// The regions and their models.
     pub found: Regimes,
+}
+
+/// A column that is no parameter, and decides how rows stray.
+#[derive(Clone, Debug)]
+pub enum ToldBy {
+    /// From the median of the rows with the same parameters.
+    Median(String),
+    /// From the model.
+    Model(String),
 }
 
 /// The points that models were fitted to.
@@ -54,52 +77,9 @@ pub struct Fitted {
     pub of_row: Vec<Option<usize>>,
 }
 
-/// What the response is measured in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
-    /// Seconds.
-    S,
-    /// Milliseconds.
-    Ms,
-    /// Microseconds.
-    Us,
-    /// Nanoseconds.
-    Ns,
-    /// It is no time
-    None,
-}
-
-impl Unit {
-    /// What the end of a column's name says, as `t_us`, `t (us)` or `t [µs]`, or seconds.
-    pub fn of_name(name: &str) -> Self {
-        let name = name.trim_end_matches([')', ']']).replace(['µ', 'μ'], "u").to_ascii_lowercase();
-        let units = [("ns", Unit::Ns), ("us", Unit::Us), ("ms", Unit::Ms)];
-        let is_end = |(unit, _): &&(&str, Unit)| {
-            name.strip_suffix(unit).is_some_and(|before| before.ends_with(['_', '(', '[']))
-        };
-        units.iter().find(is_end).map_or(Unit::S, |(_, unit)| *unit)
-    }
-
-    /// ` in ms`
-    pub fn told(self) -> &'static str {
-        match self {
-            Unit::S => " in s",
-            Unit::Ms => " in ms",
-            Unit::Us => " in µs",
-            Unit::Ns => " in ns",
-            Unit::None => "",
-        }
-    }
-
-    /// Seconds in one; 1 where it is no time.
-    fn seconds(self) -> f64 {
-        match self {
-            Unit::S | Unit::None => 1.0,
-            Unit::Ms => 1e-3,
-            Unit::Us => 1e-6,
-            Unit::Ns => 1e-9,
-        }
-    }
+/// Those of a region's model; 0 where its term has none.
+pub(super) fn coefficients_of(region: &Region) -> Vec<f64> {
+    region.coefficients.iter().map(|c| c.estimate.map_or(0.0, |estimate| estimate.value)).collect()
 }
 
 /// A, B, … Z, AA, …
@@ -131,6 +111,12 @@ impl RegimeReport {
     #[must_use]
     pub fn counts_bytes(&self) -> bool {
         self.length_bytes.is_some() && self.unit != Unit::None
+    }
+
+    /// ` in ms`; where nothing tells the unit, that it is taken as one.
+    #[must_use]
+    pub fn unit_told(&self) -> &'static str {
+        if self.unit_is_told { self.unit.told() } else { " (taken as seconds)" }
     }
 
     /// How many rows of the table a region has.
@@ -236,7 +222,7 @@ impl RegimeReport {
     /// What was asked for, for people.
     pub fn parameters(&self) -> Vec<(String, String)> {
         let mut lines = vec![
-            ("response", format!("{}{}", self.response, self.unit.told())),
+            ("response", format!("{}{}", self.response, self.unit_told())),
             ("parameters", self.parameters.join(", ")),
             ("rows with the same parameters", self.repeats_name().to_owned()),
             ("noise", self.noise_name().to_owned()),
@@ -248,8 +234,40 @@ impl RegimeReport {
 
     /// What was found, and what puts it into doubt.
     pub fn findings(&self) -> Vec<String> {
-        let beside = [self.one_by_one(), self.of_clock(), self.caution()];
+        let beside = [self.misfit(), self.one_by_one(), self.of_clock(), self.caution()];
         std::iter::once(self.finding()).chain(beside.into_iter().flatten()).collect()
+    }
+
+    /// Where even the best model does not fit, and why.
+    fn misfit(&self) -> Option<String> {
+        let regions = self.found.regions.iter().enumerate().filter(|(at, _)| !self.misfits[*at].is_empty());
+        let told = |(at, region): (usize, &Region)| {
+            let whys = self.misfits[at].iter().map(|misfit| match misfit {
+                Misfit::OneSided { points, of } => format!(
+                    "the best strays by {}, and at {points} of {of} points all repetitions lie on one side of it",
+                    self.spread(region)
+                ),
+                Misfit::Negative { unknown } if ["lambda", "λ"].contains(&unknown.as_str()) => {
+                    format!("{unknown} of the best is below 0, which no latency is")
+                }
+                Misfit::Negative { unknown } => format!("{unknown} of the best is below 0, which no bandwidth is"),
+            });
+            let place = match self.found.regions.len() {
+                1 => "everywhere".to_owned(),
+                _ => format!("in {} ({})", region_name(at), self.extent(region)),
+            };
+            format!("{place}: {}", whys.collect::<Vec<_>>().join(", and "))
+        };
+        let n = regions.clone().count();
+        let more = if n > SHOWN { "; …" } else { "" };
+        let each = regions.take(SHOWN).map(told).collect::<Vec<_>>().join("; ");
+        let min_points = self.min_points;
+        (n > 0).then(|| {
+            format!(
+                "Beware: none of the models fits {each}{more}. What fits may be another model (--formula), or \
+                 several of fewer than {min_points} points each (--min-points)."
+            )
+        })
     }
 
     /// That the response was read in steps that are large beside it: where it is but a few
@@ -303,6 +321,12 @@ impl RegimeReport {
     fn finding(&self) -> String {
         let over = self.parameters.join(", ");
         match &self.found.regions[..] {
+            [one] if !self.misfits[0].is_empty() => format!(
+                "No model of {} holds everywhere ({over}). The best is {}; {}.",
+                self.response,
+                self.model(one),
+                self.coefficients(one)
+            ),
             [one] if let Some(slope) = self.may_be_0(one) => format!(
                 "No dependence of {} on {over} is seen: the best of the models is {}, and its {slope} may be 0; {}.",
                 self.response,
@@ -317,9 +341,9 @@ impl RegimeReport {
                 self.coefficients(one)
             ),
             regions => {
-                let each = regions.iter().enumerate().take(8);
+                let each = regions.iter().enumerate().take(SHOWN);
                 let each = each.map(|(at, region)| format!("{} ({})", region_name(at), self.extent(region)));
-                let more = if regions.len() > 8 { ", …" } else { "" };
+                let more = if regions.len() > SHOWN { ", …" } else { "" };
                 format!(
                     "{} has {} regimes over {over}: {}{more}.",
                     self.response,
@@ -333,6 +357,13 @@ impl RegimeReport {
     /// What should be known before the regimes are believed.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
+        if !self.unit_is_told {
+            let name = &self.response;
+            notes.push(format!(
+                "Nothing tells the unit of '{name}': it is taken as seconds. --response-unit takes another (us), or none \
+                 if it is no time."
+            ));
+        }
         if self.n_missing > 0 {
             let rows = counted(self.n_missing as u64, "row");
             notes.push(format!("Left out of the regimes, because a value is missing: {rows}."));
@@ -347,26 +378,36 @@ impl RegimeReport {
         notes
     }
 
-    /// Where rows that are one point stray by what is no parameter.
+    /// Where rows stray by what is no parameter.
     fn caution(&self) -> Option<String> {
+        let apart = "Beware: what is no parameter decides between rows with the same parameters.";
+        match &self.told_by {
+            Some(ToldBy::Median(told)) => Some(format!("{apart} {told}")),
+            Some(ToldBy::Model(told)) => Some(format!(
+                "Beware: what is no parameter decides how far {} is from its model. {told}",
+                self.response
+            )),
+            None => self.strays_far().map(|far| format!("{apart} {far}")),
+        }
+    }
+
+    /// That rows that are one point stray much more than their medians do.
+    fn strays_far(&self) -> Option<String> {
         let within = self.within?;
         let rows = self.fitted.n.iter().sum::<usize>() as f64 / self.fitted.n.len() as f64;
         let expected =
             self.found.regions.iter().map(|region| region.spread).fold(0.0, f64::max) * rows.sqrt();
         let is_far = self.noise == Noise::Relative && within > STRAY && within > 2.0 * expected;
-        let why = match &self.told_by {
-            Some(told_by) => told_by.clone(),
-            None if is_far => format!(
-                "they stray by {} from their median, much more than medians do from the model; --repeats each takes \
-                 every row.",
-                match within {
-                    far if far >= FAR => percent(far),
-                    near => format!("{}%", short((1000.0 * near).round() / 10.0)),
-                }
-            ),
-            None => return None,
-        };
-        Some(format!("Beware: what is no parameter decides between rows with the same parameters. {why}"))
+        is_far.then(|| {
+            let within = match within {
+                far if far >= FAR => percent(far),
+                near => format!("{}%", short((1000.0 * near).round() / 10.0)),
+            };
+            format!(
+                "they stray by {within} from their median, much more than medians do from the model; --repeats each takes \
+                 every row."
+            )
+        })
     }
 }
 
@@ -429,12 +470,7 @@ mod tests {
     }
 
     #[test]
-    fn units_are_read_from_names() {
-        assert_eq!(Unit::of_name("mean_ns"), Unit::Ns);
-        assert_eq!(Unit::of_name("bcast_us"), Unit::Us);
-        assert_eq!(["t (ns)", "t [µs]", "t(MS)"].map(Unit::of_name), [Unit::Ns, Unit::Us, Unit::Ms]);
-        assert_eq!(["t (s)", "columns", "bytes (columns)"].map(Unit::of_name), [Unit::S; 3]);
-        assert_eq!(Unit::of_name("seconds"), Unit::S);
+    fn estimates_have_units_that_suit_them() {
         let estimate = Estimate { value: 2e-6, std_error: 0.0, low: 1.5e-6, high: 2.5e-6 };
         assert_eq!(told(estimate, duration), "2 (1.5 to 2.5) µs");
         assert_eq!(told(Estimate { low: 5e-7, ..estimate }, duration), "2 µs (500 ns to 2.5 µs)");

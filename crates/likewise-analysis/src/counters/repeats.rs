@@ -1,7 +1,7 @@
 //! What rows with the same parameters have in common, and what they have not.
 
 use super::regimes::Fitted;
-use super::significance::{Told, told};
+use super::significance::{Told, groups, told};
 use likewise_trace::{Column, ColumnTable};
 
 /// Turns a median deviation into a standard deviation, for a normal
@@ -34,24 +34,77 @@ fn shares<'f>(measured: &'f [f64], fitted: &'f Fitted) -> impl Iterator<Item = (
     fitted.of_row.iter().enumerate().filter_map(shared).filter(|(_, share)| share.is_finite())
 }
 
-/// The column that decides how rows stray from their point. It explains more
-/// than half of it, and its groups are a fifth apart. If several columns
-/// explain nearly as much, it is the one with the fewest groups.
+/// How rows stray from the median of those with the same parameters: as shares of it, NaN of a
+/// row that is alone at its point.
+pub(super) fn from_medians(measured: &[f64], fitted: &Fitted) -> Vec<f64> {
+    let mut stray = vec![f64::NAN; measured.len()];
+    shares(measured, fitted).for_each(|(row, share)| stray[row] = share);
+    stray
+}
+
+/// How rows stray from what the model has for their point, as shares of that.
+pub(super) fn from_model(measured: &[f64], fitted: &Fitted, modelled: &[f64]) -> Vec<f64> {
+    let share = |(row, point): (usize, &Option<usize>)| {
+        point.map(|point| measured[row] / modelled[point]).filter(|share| share.is_finite())
+    };
+    fitted.of_row.iter().enumerate().map(|row| share(row).unwrap_or(f64::NAN)).collect()
+}
+
+/// The column that decides how rows stray. It explains more than half of it, and its groups are
+/// a fifth apart. If several columns explain nearly as much, it is the one with the fewest
+/// groups.
 pub(super) fn told_by<'t>(
     table: &'t ColumnTable,
-    parameters: &[String],
-    response: &str,
-    fitted: &Fitted,
+    apart: &[&str],
+    stray: &[f64],
 ) -> Option<(&'t Column, Told)> {
-    let (_, measured) = table.numbers().find(|(name, _)| *name == response)?;
-    let mut stray = vec![f64::NAN; table.n_rows];
-    shares(measured, fitted).for_each(|(row, share)| stray[row] = share);
-    let others =
-        table.columns.iter().filter(|column| column.name != response && !parameters.contains(&column.name));
-    let told = others.filter_map(|column| Some((column, told(column, &stray)?)));
+    let others = table.columns.iter().filter(|column| !apart.contains(&column.name.as_str()));
+    let told = others.filter_map(|column| Some((column, told(column, stray)?)));
     let told: Vec<(&Column, Told)> = told
         .filter(|(_, told)| told.share > LEAST_SHARE && told.ratio > LEAST_RATIO && told.p < CHANCE)
         .collect();
     let best = told.iter().map(|(_, told)| told.share).fold(0.0, f64::max);
     told.into_iter().filter(|(_, told)| told.share > best - NEARLY).min_by_key(|(_, told)| told.groups)
+}
+
+/// Columns that have one value for each value of a parameter, such as its logarithm or a flag of
+/// long messages: what they tell, the parameter tells.
+pub(super) fn follows<'t>(table: &'t ColumnTable, parameters: &[String]) -> Vec<&'t str> {
+    let is_told = |column: &&Column| {
+        let (_, values) = groups(column);
+        parameters.iter().any(|name| {
+            let parameter = table.columns.iter().find(|other| other.name == *name);
+            parameter.is_some_and(|parameter| decides(&groups(parameter).1, &values))
+        })
+    };
+    table.columns.iter().filter(is_told).map(|column| column.name.as_str()).collect()
+}
+
+/// Whether rows of the same group in one have the same in the other.
+fn decides(one: &[Option<usize>], other: &[Option<usize>]) -> bool {
+    let mut seen = std::collections::BTreeMap::new();
+    one.iter().zip(other).all(|(a, b)| seen.insert(a, b).is_none_or(|before| before == b))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use likewise_trace::Cells;
+
+    #[test]
+    fn what_follows_a_parameter_is_known() {
+        let numbers =
+            |name: &str, cells: &[f64]| Column { name: name.into(), cells: Cells::Numbers(cells.to_vec()) };
+        let hosts = Cells::Texts(["a", "b", "a", "b"].map(String::from).to_vec());
+        let columns = vec![
+            numbers("p", &[2.0, 2.0, 4.0, 4.0]),
+            numbers("h", &[1.0, 8.0, 1.0, 8.0]),
+            numbers("log2_h", &[0.0, 3.0, 0.0, 3.0]),
+            numbers("node", &[0.0, 1.0, 1.0, 0.0]),
+            Column { name: "host".into(), cells: hosts },
+        ];
+        let table = ColumnTable { columns, n_rows: 4, ..ColumnTable::default() };
+        assert_eq!(follows(&table, &["p".to_owned()]), ["p"]);
+        assert_eq!(follows(&table, &["p".to_owned(), "h".to_owned()]), ["p", "h", "log2_h", "host"]);
+    }
 }

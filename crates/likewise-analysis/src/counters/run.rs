@@ -289,7 +289,9 @@ fn cautions(settings: &Settings, partitions: &[RankedPartition], n: usize) -> Ve
     let formed = partitions.len() - 1;
     let strong = partitions[1..].iter().filter(|partition| partition.goldberg == Some(0)).count();
     let oppose = [Measure::S1, Measure::H1].iter().all(|measure| settings.objectives.contains(measure));
-    if oppose && formed > 4 && strong * 4 > formed * 3 {
+    // Where all profiles are the same none is strong.
+    let differ = partitions.iter().any(|partition| partition.measures.mean_diameter > 0.0);
+    if oppose && differ && formed > 4 && strong * 4 > formed * 3 {
         notes.push(format!(
             "{strong} of {formed} clusters are strong, which tells them hardly apart: separation never falls from merge to merge and the mean diameter seldom does. --objectives h1,silhouette or s1,r75 choose."
         ));

@@ -91,7 +91,7 @@ pub(super) struct Asked<'a> {
 pub(super) fn select(table: &ColumnTable, asked: Asked<'_>, how: ProfileSettings) -> Result<Selected> {
     let mut left_out = asked.mistaken;
     let mut used = Vec::new();
-    for column in named(table, asked.columns, asked.apart)? {
+    for column in named(table, asked.columns, asked.apart, how.max_missing)? {
         check_size(&column)?;
         match fault(column.values, how.max_missing) {
             Some(why) => left_out.push(LeftOut { name: column.name.to_owned(), why }),
@@ -104,7 +104,7 @@ pub(super) fn select(table: &ColumnTable, asked: Asked<'_>, how: ProfileSettings
     if used.is_empty() && table.columns.len() == 1 && left_out.is_empty() {
         bail!(
             "no column is left; the table has one, '{}', and it is none of numbers. Cells are separated by commas, \
-             semicolons, tabs or blanks",
+             semicolons, tabs, bars (|) or blanks",
             table.columns[0].name
         );
     }
@@ -168,8 +168,14 @@ fn by_row(
 /// Rows that are named one by one.
 const MAX_NAMED: usize = 20;
 
-/// Those of `columns`, in their order, or all but those `apart` if two are left.
-fn named<'t>(table: &'t ColumnTable, columns: &[String], apart: &[Vec<String>; 2]) -> Result<Vec<Used<'t>>> {
+/// Those of `columns`, in their order, or all but those `apart` if two are left that tell
+/// anything.
+fn named<'t>(
+    table: &'t ColumnTable,
+    columns: &[String],
+    apart: &[Vec<String>; 2],
+    max_missing: f64,
+) -> Result<Vec<Used<'t>>> {
     if columns.is_empty() {
         let [groups, parameters] = apart;
         let without = |apart: &[&[String]]| -> Vec<Used<'t>> {
@@ -178,7 +184,9 @@ fn named<'t>(table: &'t ColumnTable, columns: &[String], apart: &[Vec<String>; 2
             all.filter(|column| !is_apart(column.name)).collect()
         };
         let tried = [without(&[groups, parameters]), without(&[groups])];
-        return Ok(tried.into_iter().find(|used| used.len() >= 2).unwrap_or_else(|| without(&[])));
+        let tells = |column: &&Used<'_>| fault(column.values, max_missing).is_none();
+        let are_enough = |used: &Vec<Used<'_>>| used.iter().filter(tells).count() >= 2;
+        return Ok(tried.into_iter().find(are_enough).unwrap_or_else(|| without(&[])));
     }
     let mut found: Vec<Used<'t>> = Vec::new();
     for asked in columns {

@@ -37,7 +37,7 @@ use std::path::{Path, PathBuf};
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CountersArgs {
     /// CSV with a name over every column (or site,event,value, and a rank), also
-    /// with semicolons, tabs or blanks; bursts.csv or clusters.csv of likewise,
+    /// with semicolons, tabs, bars or blanks; bursts.csv or clusters.csv of likewise,
     /// Parquet, NumPy .npy, or '-' for standard input; empty cells, null, NaN
     /// and NA are missing
     #[arg(required_unless_present = "dissimilarity", conflicts_with = "dissimilarity")]

@@ -31,7 +31,7 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ParetoArgs {
-    /// CSV with a name over every column, also with semicolons, tabs or blanks,
+    /// CSV with a name over every column, also with semicolons, tabs, bars or blanks,
     /// Parquet, NumPy .npy (its columns are called 0, 1, …), or '-' for standard
     /// input; empty cells, null, NaN and NA are missing
     table: PathBuf,

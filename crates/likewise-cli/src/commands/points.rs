@@ -7,14 +7,14 @@ use crate::files::push_number;
 use crate::finish::finish;
 use crate::output::{OutputDir, write_rows};
 use crate::taken;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::Args;
 use likewise::bursts::suggest_eps;
 use likewise::cluster::{Clustering, Points, kdist::k_distances};
 use likewise::words::{counted, grouped_digits, short};
 use likewise_analysis::Stages;
 use likewise_analysis::phases::{Grouped, Grouping, Here, Method, group};
-use likewise_trace::{read_points_table, read_raw_points};
+use likewise_trace::{PointsTable, read_points_table, read_raw_points};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::io::Write;
@@ -28,7 +28,7 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct PointsArgs {
-    /// CSV, also with semicolons, tabs or blanks; Parquet; NumPy .npy (n × d), or
+    /// CSV, also with semicolons, tabs, bars or blanks; Parquet; NumPy .npy (n × d), or
     /// with --dims raw little-endian f64
     table: PathBuf,
     /// Columns of a table of raw numbers
@@ -71,6 +71,9 @@ pub(crate) fn run(args: &PointsArgs, common: &Common) -> Result<()> {
     let points = stages
         .time("prepare", || Points::new(&table, table.dims()))
         .with_context(|| format!("{}", args.table.display()))?;
+    if args.grouping.options().eps.is_none() {
+        check_squares(&table).with_context(|| format!("{}", args.table.display()))?;
+    }
     if let Some(k) = args.k_distances {
         return measure(points, k, args, &columns, common, stages);
     }
@@ -126,6 +129,30 @@ impl PointsArgs {
         }
         Ok(())
     }
+}
+
+/// Distances are roots of sums of squares: of values that are too far apart these are infinite,
+/// and tell neither a radius nor clusters. With a radius that is given, such points are just far.
+fn check_squares(table: &PointsTable) -> Result<()> {
+    let dims = table.dims();
+    let ends = (0..dims).map(|dim| {
+        let values = table.iter().skip(dim).step_by(dims);
+        values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &x| (low.min(x), high.max(x)))
+    });
+    let ends: Vec<(f64, f64)> = ends.collect();
+    let square = |&(low, high): &(f64, f64)| (high - low).powi(2);
+    if ends.iter().map(square).sum::<f64>() < f64::INFINITY || table.is_empty() {
+        return Ok(());
+    }
+    let widest = (0..dims).max_by(|&a, &b| square(&ends[a]).total_cmp(&square(&ends[b]))).unwrap_or(0);
+    let name = table.names().get(widest).map_or_else(|| (widest + 1).to_string(), |name| format!("'{name}'"));
+    let (low, high) = ends[widest];
+    bail!(
+        "column {name} has values from {} to {}: they are so far apart that squares of distances do not fit in a number; \
+         divide all columns by a common factor, or give --eps",
+        short(low),
+        short(high)
+    )
 }
 
 /// The k-distances alone, and the eps at the knee of their curve.

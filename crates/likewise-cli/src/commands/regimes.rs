@@ -32,7 +32,7 @@ pub(super) struct RegimeArgs {
         conflicts_with = "formula"
     )]
     length_bytes: f64,
-    /// Unit of the response [default: the end of its name, as in mean_ns, or s]
+    /// Unit of the response [default: the one in its name, as in mean_ns, or s]
     #[arg(long, value_enum, value_name = "UNIT", requires = "parameters")]
     response_unit: Option<UnitArg>,
     /// How rows with the same parameters count

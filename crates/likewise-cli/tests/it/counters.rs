@@ -350,7 +350,7 @@ fn bad_input_is_named() {
         ("s,a,b\nx,1,2\n", "the table has one row, in which nothing varies"),
         ("s,a,b\nx,1,2\ny,1,3\n", "only column 'b' is left, and 2 are needed"),
         ("s,t\nx,y\n", "no column is left; the table has none of numbers"),
-        ("s|t\nx|1\ny|2\n", "Cells are separated by commas, semicolons, tabs or blanks"),
+        ("s:t\nx:1\ny:2\n", "Cells are separated by commas, semicolons, tabs, bars (|) or blanks"),
         ("s,a,b\nx,1,inf\ny,2,3\n", "column 'b', row 1 (from 1, without the names) is inf"),
         ("s,a,b\nx,1,\ny,2,\nz,,3\nw,,4\n", "'a' and 'b' are never known together"),
     ];

@@ -1,5 +1,6 @@
 //! The program as a user calls it: files in, files out, exit codes.
 
+mod alike;
 mod bursts;
 mod code;
 mod compare_defects;

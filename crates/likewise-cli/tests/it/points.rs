@@ -56,3 +56,21 @@ fn parameters_that_make_no_sense_are_refused() {
         assert!(call.stderr.contains(what), "{args:?}: {}", call.stderr);
     }
 }
+
+/// "their distances show no knee" was told of values whose squares no number holds.
+#[test]
+fn values_that_are_too_far_apart_are_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let (table, out) = (dir.path().join("t.csv"), dir.path().join("out"));
+    let call = |factor: f64, more: &[&str]| {
+        let rows: String = (0..40).map(|i| format!("{},{}\n", i % 4, f64::from(i % 2) * factor)).collect();
+        std::fs::write(&table, format!("x,y\n{rows}")).unwrap();
+        let call = likewise(&[&["points", text(&table), "-o", text(&out)], more].concat());
+        (call.code, call.stderr)
+    };
+    let (code, told) = call(1e300, &[]);
+    assert!(code == 1 && told.contains("column 'y' has values from 0 to 1.000e300"), "{told}");
+    assert_eq!(call(1e300, &["--k-distances", "4"]).0, 1);
+    assert_eq!(call(1e300, &["--eps", "0.5"]).0, 0);
+    assert_eq!(call(1e100, &["--k-distances", "4"]).0, 0);
+}

@@ -132,6 +132,35 @@ fn formulas_are_fitted_with_their_own_names() {
     assert!(call.stderr.contains("because a value is missing: 1 row"), "{}", call.stderr);
 }
 
+/// "latency 2.0 s, bandwidth 1.0 kB/s" was told of microseconds where the name ends otherwise
+/// than in `_us`.
+#[test]
+fn units_are_read_from_names_or_said_to_be_taken() {
+    let dir = tempfile::tempdir().unwrap();
+    let told = |at: usize, name: &str, unit: f64| {
+        let csv = messages(unit, false).replace("wait_us", name);
+        let (table, out) = (put(dir.path(), &csv), dir.path().join(at.to_string()));
+        let options = ["--response", name, "--parameters", "bytes", "-o", text(&out)];
+        let call = succeeds(&[&["counters", text(&table)], &options[..]].concat());
+        (call.stdout, call.stderr, Regions::of(&out))
+    };
+    let names =
+        [("t[usec]", 1e-6), ("time_us_avg", 1e-6), ("elapsed_msec", 1e-3), ("t (sec)", 1.0), ("time", 1.0)];
+    for (at, (name, unit)) in names.into_iter().enumerate() {
+        let (stdout, stderr, found) = told(at, name, unit);
+        assert!(found.is_near(0, "latency_s", 2e-6), "{name}: {stdout}");
+        let is_taken = name == "time";
+        assert_eq!(
+            stderr.contains("Nothing tells the unit of 'time': it is taken as seconds"),
+            is_taken,
+            "{stderr}"
+        );
+        assert_eq!(stdout.contains("Regimes of time (taken as seconds) over"), is_taken, "{stdout}");
+    }
+    let (stdout, _, found) = told(names.len(), "rate (MB/s)", 1.0);
+    assert!(found.number(0, "latency") > 0.0 && !stdout.contains("B/s;"), "{stdout}");
+}
+
 /// "One model of it holds everywhere: lambda + tau*bytes; tau -5.247e-7 (-0.000001303 to
 /// 2.537e-7)" was told of a time that depends on nothing.
 #[test]
@@ -154,6 +183,72 @@ fn a_slope_that_may_be_0_is_no_dependence() {
     assert!(flat.contains("and its tau may be 0; latency 10."), "{flat}");
     let steep = told("steep", 0.01);
     assert!(steep.contains("One model of time_us holds everywhere"), "{steep}");
+}
+
+/// Of two regimes of 7 and 6 points, which `--min-points` forbids to part, and of a time that
+/// falls as the length grows, "One model holds everywhere" was told.
+#[test]
+fn a_model_that_does_not_fit_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let told = |name: &str, repetitions: u32, noise: f64, time: fn(f64) -> f64, more: &[&str]| {
+        let row = |i: u32| {
+            let (bytes, wiggle) = (f64::from(1u32 << (i % 13)), f64::from(i * 7919 % 101) / 50.0 - 1.0);
+            format!("{bytes},{}\n", time(bytes) * (1.0 + noise * wiggle))
+        };
+        let csv = format!("bytes,t_us\n{}", (0..13 * repetitions).map(row).collect::<String>());
+        let (table, out) = (put(dir.path(), &csv), dir.path().join(name));
+        let options = ["--response", "t_us", "--parameters", "bytes", "-o", text(&out)];
+        let call = succeeds(&[&["counters", text(&table)], &options[..], more].concat());
+        (call.stdout, summary(&out)["regimes"]["regions"][0]["fits"].clone())
+    };
+    let two = |bytes: f64| if bytes <= 64.0 { 2.0 } else { 60.0 + bytes / 1e4 };
+    let (stdout, fits) = told("two", 5, 0.004, two, &[]);
+    assert!(
+        stdout.contains("No model of t_us holds everywhere (bytes). The best is lambda + tau*bytes;"),
+        "{stdout}"
+    );
+    assert!(stdout.contains("none of the models fits everywhere: the best strays by"), "{stdout}");
+    assert!(stdout.contains("at 13 of 13 points all repetitions lie on one side of it"), "{stdout}");
+    assert_eq!(fits, false);
+    let falls = |bytes: f64| 100.0 - 0.01 * bytes;
+    let (stdout, _) = told("falls", 1, 0.004, falls, &[]);
+    assert!(stdout.contains("everywhere: tau of the best is below 0, which no bandwidth is."), "{stdout}");
+    // Parts that are allowed, and a model that is right, with much noise and little.
+    let one = |bytes: f64| 2.0 + bytes / 100.0;
+    for (at, noise) in [0.3, 0.004].into_iter().enumerate() {
+        let (stdout, fits) = told(&format!("one{at}"), 5, noise, one, &[]);
+        assert!(
+            stdout.contains("One model of t_us holds everywhere") && !stdout.contains("Beware"),
+            "{stdout}"
+        );
+        assert_eq!(fits, true);
+    }
+    let (stdout, _) = told("parted", 5, 0.004, two, &["--min-points", "5"]);
+    assert!(stdout.contains("2 regimes") && !stdout.contains("Beware"), "{stdout}");
+}
+
+/// "One model of time holds everywhere, latency 1.443 (1.322 to 1.563) µs" was told of 1 or
+/// 2 µs, by a column that is no parameter, where nothing was measured twice.
+#[test]
+fn columns_are_told_that_decide_between_models() {
+    let dir = tempfile::tempdir().unwrap();
+    let told = |name: &str, factor: f64| {
+        let row = |i: u32| {
+            let (p, bytes, node) = (2u32 << (i / 24), f64::from(1u32 << (i % 24)), i * 7919 % 13 % 2);
+            let time = (1e-6 + bytes / 1e9) * if node == 1 { factor } else { 1.0 };
+            let wiggle = 1.0 + 0.02 * (f64::from(i * 104_729 % 101) / 50.0 - 1.0);
+            format!("{p},{bytes},{},{},{node}\n", time * wiggle, i % 24)
+        };
+        let csv = format!("p,bytes,t_s,log2_bytes,node\n{}", (0..168).map(row).collect::<String>());
+        let (table, out) = (put(dir.path(), &csv), dir.path().join(name));
+        let options = ["--response", "t_s", "--parameters", "p,bytes", "-o", text(&out)];
+        succeeds(&[&["counters", text(&table)], &options[..]].concat()).stdout
+    };
+    let stdout = told("two", 2.0);
+    let beware = "Beware: what is no parameter decides how far t_s is from its model. 'node' tells ";
+    assert!(stdout.contains(beware), "{stdout}");
+    let stdout = told("one", 1.0);
+    assert!(!stdout.contains("Beware"), "{stdout}");
 }
 
 #[test]

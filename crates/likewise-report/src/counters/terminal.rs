@@ -118,7 +118,7 @@ fn regime_text(found: &RegimeReport) -> String {
     format!(
         "Regimes of {}{} over {}, {}, {}% intervals:\n{}",
         found.response,
-        found.unit.told(),
+        found.unit_told(),
         found.parameters.join(", "),
         found.points(),
         short(100.0 * found.confidence),

@@ -364,9 +364,10 @@ fn separator_of(first: &[&[u8]]) -> (Separator, bool) {
     let counts =
         |separator| -> Vec<usize> { sample.iter().map(|line| of(separator).cells(line).count()).collect() };
     // A comma may be a decimal point, and a blank may stand in a name. So these
-    // two come last.
+    // two come last, but for a bar: it may stand between columns of blanks.
     let bytes = [b'\t', b';', b','].map(Separator::Byte);
-    for separator in bytes.into_iter().chain([Separator::Blanks]) {
+    let bars = has_bars(&sample).then_some(BAR);
+    for separator in bytes.into_iter().chain(bars).chain([Separator::Blanks]) {
         let counts = counts(separator);
         let Some((&named, rows)) = counts.split_first() else { break };
         if named > 1 && rows.iter().all(|&n| n == named) {
@@ -380,7 +381,8 @@ fn separator_of(first: &[&[u8]]) -> (Separator, bool) {
     // Rows have different lengths. Take a separator that the first line has, so
     // that the error can name the row.
     let has = |separator: &Separator| of(*separator).cells(line).nth(1).is_some();
-    if let Some(byte) = [b',', b';', b'\t'].map(Separator::Byte).into_iter().find(has) {
+    let bytes = [b',', b';', b'\t'].map(Separator::Byte);
+    if let Some(byte) = bytes.into_iter().chain(bars).find(has) {
         return (byte, false);
     }
     let blanks = of(Separator::Blanks);
@@ -391,6 +393,15 @@ fn separator_of(first: &[&[u8]]) -> (Separator, bool) {
     } else {
         (usual, false)
     }
+}
+
+const BAR: Separator = Separator::Byte(b'|');
+
+/// Whether bars can be separators: below the first line, no cell between them holds a blank.
+fn has_bars(sample: &[&[u8]]) -> bool {
+    let of_bars = Dialect { separator: BAR, decimal_comma: false };
+    let is_word = |cell: &[u8]| cell.starts_with(b"\"") || !cell.iter().any(u8::is_ascii_whitespace);
+    sample.iter().skip(1).all(|line| of_bars.cells(line).all(is_word))
 }
 
 /// Whether the first line holds names, and each line below begins with a text

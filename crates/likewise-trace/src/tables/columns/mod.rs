@@ -238,7 +238,7 @@ impl Column {
 /// Reads a table of named columns from a file or (`-`) the standard input,
 /// plain or gzip:
 ///
-/// - **text** with commas, semicolons, tabs or blanks between cells: its first
+/// - **text** with commas, semicolons, tabs, bars or blanks between cells: its first
 ///   line names the columns. A column is of numbers if its first cell that is
 ///   not missing is one and it is not among `keys`, else of texts; so is one
 ///   called `cluster`, which may hold `noise`. Numbers may have commas between

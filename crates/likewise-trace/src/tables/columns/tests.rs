@@ -140,6 +140,16 @@ fn what_is_no_table_is_told() {
     }
 }
 
+/// Between columns that blanks separate, a bar is a column like others.
+#[test]
+fn bars_between_blanks_are_no_separators() {
+    let table = of(b"site x y | z\na 1 2 | 3\nb 4 5 | 6\n", &[]).unwrap();
+    let names: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
+    assert_eq!(names, ["site", "x", "y", "|", "z"]);
+    let table = of(b"path,x\nmain|f,1\nmain|g,2\n", &[]).unwrap();
+    assert_eq!(table.columns.len(), 2);
+}
+
 #[test]
 fn any_separator_gives_the_same_table() {
     let plain = of(b"site,x,y\na,1.5,2\nb,,-3e2\n", &[]).unwrap();
@@ -148,6 +158,8 @@ fn any_separator_gives_the_same_table() {
         "site;x;y\na;1,5;2\nb;NA;-3e2\n",
         "site\tx\ty\na\t1.5\t2\nb\t\t-3e2\n",
         "site x y\na  1.5  2\nb  NaN  -3e2\n",
+        "site|x|y\na|1.5|2\nb||-3e2\n",
+        "site | x | y\na | 1,5 | 2\nb | NA | -3e2\n",
         "# by hand\n\nsite,x,y\na,\"1.5\",2\n#,and\nb,<NA>,\"-3e2\"\n",
         ",site,x,y\n0,a,1.5,2\n1,b,,-3e2\n",
         "\"site\" \"x\" \"y\"\n\"1\" \"a\" 1.5 2\n\"2\" \"b\" NA -3e2\n",
