@@ -26,7 +26,8 @@ pub use strata::{
     plan, plan_strata, sample_size,
 };
 pub use support::{
-    APART, MOST_OBJECTS, Support, explained_by, joined, loudest_step, separation, support, supported_counts,
+    APART, MOST_OBJECTS, Support, are_apart_in_pairs, explained_by, joined, loudest_step, separation,
+    support, supported_counts,
 };
 pub use trend::{LEAST_RANKS, beyond_chance, is_significant, makes_up, pearson, spearman};
 pub use wavelet::{Decomposition, Wavelet, decompose, reconstruct, signature, signatures};
