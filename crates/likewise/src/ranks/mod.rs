@@ -10,6 +10,7 @@ mod effort;
 mod estimate;
 mod from_bursts;
 mod moments;
+mod own_steps;
 mod part;
 mod strata;
 mod support;
@@ -18,8 +19,9 @@ mod wavelet;
 
 pub use effort::{EffortCell, EffortError, EffortRegion, EffortTable};
 pub use estimate::{Estimate, Measured, Spread, estimate, estimate_strata};
-pub use from_bursts::{EffortRegions, FromBurstsError, effort_from_bursts};
+pub use from_bursts::{EffortRegions, FromBurstsError, effort_from_bursts, effort_in_own_steps};
 pub use moments::{Moments, moments};
+pub use own_steps::{OwnSteps, own_steps};
 pub use part::{EffortPart, part};
 pub use strata::{
     Allocation, Bound, Plan, PlanError, PlanParams, PlannedStratum, Stratification, Stratum, normal_quantile,
