@@ -7,7 +7,9 @@ use crate::{Stages, Watch};
 use anyhow::{Context, Result, anyhow};
 use likewise::bursts::Period;
 use likewise::bursts::scaling::{AlikeBy, RunBursts, match_runs, phases_between};
-use likewise::ranks::{EffortRegions, EffortTable, FromBurstsError, effort_from_bursts};
+use likewise::ranks::{
+    EffortRegions, EffortTable, FromBurstsError, OwnSteps, effort_from_bursts, effort_in_own_steps, own_steps,
+};
 use likewise::table::Nanos;
 use likewise::words::{counted, percent};
 use likewise_recording::ROUNDING;
@@ -59,23 +61,37 @@ pub(super) fn efforts_of_trace(input: &Path, options: &Options, watch: &dyn Watc
             ));
             vec![Nanos(0), Nanos(analysis.end.0 + 1)]
         }
-        Ok(period) => {
-            notes.push(outside(period, analysis.begin..analysis.end));
-            period.boundaries.clone()
-        }
+        Ok(period) => period.boundaries.clone(),
         Err(why) => {
             notes.push(format!("No iterations are known, so the whole run is one step: {why}."));
             vec![Nanos(0), Nanos(analysis.end.0 + 1)]
         }
     };
-    let table = efforts(&analysis, regions, &boundaries).map_err(|error| match error {
-        FromBurstsError::NoCode => {
-            anyhow!("the trace does not say between which calls bursts lie; take --regions phases")
-        }
-        error => error.into(),
-    });
-    let table = table.with_context(|| input.display().to_string())?;
+    let period = analysis.period().found.as_ref().ok().filter(|_| !analysis.drawn_times);
+    let (table, own) = efforts(&analysis, regions, &boundaries, period.is_some())
+        .map_err(|error| match error {
+            FromBurstsError::NoCode => {
+                anyhow!("the trace does not say between which calls bursts lie; take --regions phases")
+            }
+            error => anyhow!(error),
+        })
+        .with_context(|| input.display().to_string())?;
+    notes.extend(period.map(|period| match &own {
+        Some(own) => in_own_steps(own),
+        None => outside(period, analysis.begin..analysis.end),
+    }));
     Ok(OfTrace { table, notes, rounding: if analysis.drawn_times { ROUNDING } else { 1.0 } })
+}
+
+/// That ranks are compared by their own iterations.
+fn in_own_steps(own: &OwnSteps) -> String {
+    let n_steps = own.boundaries.first().map_or(0, Vec::len).saturating_sub(1);
+    format!(
+        "Ranks do not wait for one another: over the run one falls behind the middle one, or gets ahead of it, by {:.1} \
+         times what an iteration takes. So step n is the n-th iteration of each rank by itself, of {n_steps}, and no \
+         time of the run; the last one, of which the end is not known, is not compared.",
+        own.drift
+    )
 }
 
 /// What part of the run the steps are.
@@ -90,20 +106,26 @@ fn outside(period: &Period, run: Range<Nanos>) -> String {
     )
 }
 
-/// The effort of every task in every step and region.
+/// The effort of every task in every step and region; if there are iterations, in those of
+/// each rank where ranks do not end theirs together.
 fn efforts(
     analysis: &Analysis,
     regions: Regions,
     boundaries: &[Nanos],
-) -> std::result::Result<EffortTable, FromBurstsError> {
-    match regions {
-        Regions::Phases => {
-            let (labels, names) = phases(analysis);
-            effort_from_bursts(&analysis.table, EffortRegions::Named(&labels, &names), boundaries)
-        }
-        Regions::Functions => effort_from_bursts(&analysis.table, EffortRegions::Functions, boundaries),
-        Regions::Calls => effort_from_bursts(&analysis.table, EffortRegions::Calls, boundaries),
-    }
+    is_repeated: bool,
+) -> std::result::Result<(EffortTable, Option<OwnSteps>), FromBurstsError> {
+    let named = (regions == Regions::Phases).then(|| phases(analysis));
+    let regions = match (&named, regions) {
+        (Some((labels, names)), _) => EffortRegions::Named(labels, names),
+        (None, Regions::Calls) => EffortRegions::Calls,
+        (None, _) => EffortRegions::Functions,
+    };
+    let own = if is_repeated { own_steps(&analysis.table, regions, boundaries) } else { None };
+    let table = match &own {
+        Some(own) => effort_in_own_steps(&analysis.table, regions, &own.boundaries),
+        None => effort_from_bursts(&analysis.table, regions, boundaries),
+    };
+    Ok((table?, own))
 }
 
 /// As a serial phase is nearly all of its time alone (`bursts::serial`).

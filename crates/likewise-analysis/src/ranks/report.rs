@@ -276,6 +276,10 @@ impl RanksReport {
             let (whole, verb) = (counted(plan.whole_run, "rank"), if size == 1 { "has" } else { "have" });
             let alone = match (self.regions.len(), self.n_steps) {
                 (0 | 1, 1) => String::new(),
+                // By the same absolute error a sum takes more than each of its parts.
+                _ if plan.whole_run > size => {
+                    format!("; to know the mean of their sum within as much, {whole}")
+                }
                 _ => format!("; to know only the mean of their sum, {whole}"),
             };
             return format!("{of_steps}, {who} {verb} to be traced{alone}.");
@@ -404,6 +408,12 @@ impl RanksReport {
         if self.classes.len() == 1 { "All ranks".to_owned() } else { format!("Class {}", class + 1) }
     }
 
+    /// Whether no other number of classes than one was looked for.
+    pub(super) fn is_one_as_asked(&self) -> bool {
+        let Parameters { k, k_max, .. } = self.grouping.parameters;
+        k == Some(1) || k.is_none() && k_max == 1
+    }
+
     /// What follows a number of classes that was given.
     pub fn as_asked(&self) -> &'static str {
         if self.grouping.criterion == Criterion::Given { ", as asked" } else { "" }
@@ -415,9 +425,11 @@ impl RanksReport {
         match grouping.criterion {
             Criterion::Gap => {
                 let best = grouping.bic.iter().copied().reduce(|a, b| if b.1 > a.1 { b } else { a });
+                let best = best.map_or(1, |(k, _)| k);
                 let nearest = self.verdict.support.filter(|_| k == 1).map_or_else(String::new, |s| {
+                    let which = if s.n_classes == best { "" } else { ", which come nearest," };
                     let figures = format!(
-                        "{} would explain {} of the variance, and {} on average, {} at most, where there are none",
+                        "{}{which} would explain {} of the variance, and {} on average, {} at most, where there are none",
                         s.n_classes,
                         share_text(s.explained),
                         share_text(s.by_chance),
@@ -431,7 +443,6 @@ impl RanksReport {
                         false => format!(": {figures}"),
                     }
                 });
-                let best = best.map_or(1, |(k, _)| k);
                 // More classes may be supported where fewer are not.
                 let more = match best == k_max && self.n_ranks() > 2 * best {
                     true => ". That is the greatest number that was tried; --k-max tries more",
@@ -519,4 +530,46 @@ impl RanksReport {
 /// Where: in a phase, or among the bursts of none.
 pub(super) fn in_region(name: &str) -> String {
     if name == OTHER { " in bursts of no phase".to_owned() } else { format!(" in {name}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// "The BIC is greatest at 5 classes, which the data do not support: 6 would explain 99.7%".
+    #[test]
+    fn two_numbers_of_classes_in_a_sentence_are_told_apart() {
+        let support = |n_classes| Support {
+            n_classes,
+            explained: 0.997,
+            by_chance: 0.9,
+            at_most_by_chance: 0.99,
+            gap: 1.0,
+            deviation: 0.1,
+            is_supported: true,
+        };
+        let note = |nearest| {
+            let mut report = RanksReport { classes: vec![Class::default()], ..RanksReport::default() };
+            report.grouping.criterion = Criterion::Gap;
+            report.grouping.bic = vec![(1, 0.0), (5, 9.0), (6, 8.0)];
+            report.verdict.support = Some(support(nearest));
+            report.note_on_count(10).unwrap_or_default()
+        };
+        let five = note(5);
+        assert!(five.contains("support: 5 would explain 99.7%"), "{five}");
+        let six = note(6);
+        assert!(six.contains("support: 6, which come nearest, would explain 99.7%"), "{six}");
+    }
+
+    /// "11 ranks have to be traced; to know only the mean of their sum, 16 ranks".
+    #[test]
+    fn by_the_same_error_a_sum_takes_more_ranks_than_its_parts() {
+        let text = |whole_run| {
+            let plan = Plan { sample: vec![11], whole_run, bound: Bound::Absolute(1.0), ..Plan::default() };
+            RanksReport { class_of: vec![0; 16], n_steps: 4, plan, ..RanksReport::default() }.plan_text()
+        };
+        let (more, less) = (text(16), text(3));
+        assert!(more.ends_with("; to know the mean of their sum within as much, 16 ranks."), "{more}");
+        assert!(less.ends_with("; to know only the mean of their sum, 3 ranks."), "{less}");
+    }
 }

@@ -6,8 +6,8 @@ use anyhow::{Context, Result};
 use likewise::cluster::medoids::capek::{CapekError, ClusterCount};
 use likewise::comm::{Communicator, Solo, wire};
 use likewise::ranks::{
-    APART, MOST_OBJECTS, Moments, Support, explained_by, joined, loudest_step, moments, separation, support,
-    supported_counts,
+    APART, MOST_OBJECTS, Moments, Support, are_apart_in_pairs, explained_by, joined, loudest_step, moments,
+    separation, support, supported_counts,
 };
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;
@@ -117,7 +117,12 @@ pub(super) fn settle<C: Communicator>(
     let is_apart = |groups: &Groups| -> Result<bool> {
         let labels = ranks.sample(|i| vec![f64::from(groups.labels[i])])?;
         let labels: Vec<u32> = labels.iter().map(|label| label[0] as u32).collect();
-        Ok(separation(&sample, &labels).is_some_and(|apart| apart >= APART))
+        // What lasts over the steps is no chance; of a single step nobody can tell that.
+        let are_more = || {
+            let mut rng = Xoshiro256PlusPlus::seed_from_u64(tried.seed);
+            n_steps > 1 || are_apart_in_pairs(&sample, &labels, &mut rng)
+        };
+        Ok(separation(&sample, &labels).is_some_and(|apart| apart >= APART) && are_more())
     };
     let candidates = supported_counts(&evidence.support, k);
     if let ClusterCount::Fixed(_) = tried.clusters {

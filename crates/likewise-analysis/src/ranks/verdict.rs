@@ -254,6 +254,11 @@ impl Verdict {
         if report.n_ranks() == 1 {
             return "There is one rank, so nothing to compare it with.".to_owned();
         }
+        // Of one class that was asked for it is not known whether there are more.
+        let [no_classes, none_told] = match report.is_one_as_asked() {
+            true => ["One class, as asked"; 2],
+            false => ["No classes", "No classes can be told"],
+        };
         match (self.kind, self.support) {
             (Kind::Classes, Some(s)) => format!(
                 "{ranks} behave in {k} ways{}: these classes explain {} of the variance, where classes of ranks \
@@ -274,7 +279,7 @@ impl Verdict {
                 format!("{ranks} are in {k} classes as asked, but the data do not support them{figures}.")
             }
             (Kind::Alike, _) => format!(
-                "No classes: {ranks} are alike within {}{} {}{}.",
+                "{no_classes}: {ranks} are alike within {}{} {}{}.",
                 apart(self.within(report)),
                 self.ends(report),
                 report.over_all(),
@@ -285,17 +290,17 @@ impl Verdict {
             (Kind::Apart, _) => self.apart_text(report),
             (Kind::Gradient, _) => {
                 let what = if self.by_rank.is_some() { "lie on a gradient" } else { "differ by degrees" };
-                format!("No classes: {ranks} {what}{}{}.", self.ends(report), self.along())
+                format!("{no_classes}: {ranks} {what}{}{}.", self.ends(report), self.along())
             }
             _ if self.only_sums || self.only_regions => format!(
-                "No classes can be told: {ranks} are alike within {}{} {}, but not in {}.",
+                "{none_told}: {ranks} are alike within {}{} {}, but not in {}.",
                 apart(self.within(report)),
                 self.ends(report),
                 report.over_all(),
                 if self.only_sums { "single steps" } else { "every region" }
             ),
             _ => format!(
-                "No classes can be told: {ranks} differ by {}{} {}, {}.",
+                "{none_told}: {ranks} differ by {}{} {}, {}.",
                 self.range.apart(),
                 self.ends(report),
                 report.over_all(),
@@ -317,7 +322,11 @@ impl Verdict {
             (least, most) => format!("{least} to {most}"),
         };
         format!(
-            "No classes can be proved, but {who} {} apart from all others: {} {}, the other {} {}.",
+            "{}{who} {} apart from all others: {} {}, the other {} {}.",
+            match report.is_one_as_asked() {
+                true => "One class, as asked: ",
+                false => "No classes can be proved, but ",
+            },
             if n == 1 { "is" } else { "are" },
             between(apart.efforts),
             report.over_all(),

@@ -116,7 +116,7 @@ struct PlanArgs {
     /// The mean of every step may be off by so much: a number in the unit of
     /// the table, for a trace a time such as 5ms
     #[arg(long, value_name = "EFFORT", value_parser = parse_effort, conflicts_with = "error")]
-    error_abs: Option<f64>,
+    error_abs: Option<ErrorAbs>,
     /// The mean of each class must be within the error, not only that of all
     /// ranks: takes more ranks
     #[arg(long)]
@@ -125,7 +125,11 @@ struct PlanArgs {
 
 impl PlanArgs {
     fn params(&self) -> Result<PlanParams> {
-        let bound = self.error_abs.map_or(Bound::Relative(self.error), Bound::Absolute);
+        let bound = match self.error_abs {
+            None => Bound::Relative(self.error),
+            Some(ErrorAbs::Number(effort)) => Bound::Absolute(effort),
+            Some(ErrorAbs::Time(time)) => Bound::Absolute(time.seconds()),
+        };
         let allocation = if self.each_stratum { Allocation::EachStratum } else { Allocation::default() };
         let mut params = PlanParams::new(self.confidence, bound)?;
         params.allocation = allocation;
@@ -133,11 +137,17 @@ impl PlanArgs {
     }
 }
 
-/// A number, or a time in seconds.
-fn parse_effort(text: &str) -> Result<f64, String> {
-    let number = text.parse().ok().or_else(|| Some(text.parse::<Nanos>().ok()?.seconds()));
-    let positive = |x: &f64| *x > 0.0 && x.is_finite();
-    number.filter(positive).ok_or_else(|| "expected a number above 0, or a time such as 5ms".to_owned())
+/// An error in the unit of the efforts, which for a trace are seconds.
+#[derive(Clone, Copy, Debug)]
+enum ErrorAbs {
+    Number(f64),
+    Time(Nanos),
+}
+
+fn parse_effort(text: &str) -> Result<ErrorAbs, String> {
+    let number = text.parse().ok().filter(|x: &f64| *x > 0.0 && x.is_finite()).map(ErrorAbs::Number);
+    let time = || text.parse().ok().filter(|time| *time > Nanos(0)).map(ErrorAbs::Time);
+    number.or_else(time).ok_or_else(|| "expected a number above 0, or a time such as 5ms".to_owned())
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -222,6 +232,7 @@ pub(crate) fn run(args: &RanksArgs, common: &Common) -> Result<()> {
     let checked = args.options().and_then(|options| {
         check(processes, &args.input, &options.classes)?;
         args.check_bursts()?;
+        args.check_error()?;
         // Process 0 writes.
         if rank == 0 {
             OutputDir::check(&args.dir(), &[&args.input], common)?;
@@ -298,6 +309,20 @@ impl RanksArgs {
             Some(option) if !self.is_trace() => {
                 let text =
                     format!("'-- {}' is for traces; this is an effort table", option.to_string_lossy());
+                Err(Usage(text).into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The unit of a table is known to nobody but who made it.
+    fn check_error(&self) -> Result<()> {
+        match self.plan.error_abs {
+            Some(ErrorAbs::Time(time)) if !self.is_trace() => {
+                let text = format!(
+                    "--error-abs {time} is for traces; the unit of a table of efforts is not known: give the number in \
+                     that unit, without one"
+                );
                 Err(Usage(text).into())
             }
             _ => Ok(()),

@@ -86,6 +86,23 @@ fn classes_that_are_asked_for_are_made_and_judged() {
     assert_eq!(told["stratification"]["pays"], true, "strata of a gradient pay");
 }
 
+/// "No classes can be proved" was told where nobody had looked for any.
+#[test]
+fn one_class_that_is_asked_for_denies_no_others() {
+    let rows: Vec<Vec<f64>> = (0..12).map(|rank| vec![if rank < 4 { 130.0 } else { 100.0 }; 10]).collect();
+    for one in [["--k", "1"], ["--k-max", "1"]] {
+        let (told, text) = told_of(&rows, &one);
+        assert_eq!(&told["verdict"], "apart");
+        assert!(
+            text.contains("One class, as asked: ranks 0, 1, 2, 3 are apart from all others: 1300"),
+            "{text}"
+        );
+        assert!(!text.contains("No classes"), "{text}");
+    }
+    let (_, text) = told_of(&rows, &[]);
+    assert!(text.contains("12 ranks behave in 2 ways"), "{text}");
+}
+
 /// One rank is held up once: that is no way to behave.
 #[test]
 fn what_happens_once_is_no_class() {
@@ -449,6 +466,10 @@ fn a_plan_may_bound_each_class_or_the_error_itself() {
     assert!(size(&["--error-abs", "1"]).1 > absolute);
     assert_eq!(likewise(&["ranks", text(&file), "--error", "5%", "--error-abs", "1"]).code, 2);
     assert_eq!(likewise(&["ranks", text(&file), "--error-abs", "0"]).code, 2);
+    // 0.005 was taken for it, whatever the unit of the table is.
+    let refused = likewise(&["ranks", text(&file), "--error-abs", "5ms"]);
+    assert_eq!(refused.code, 2);
+    assert!(refused.stderr.contains("--error-abs 5.00 ms is for traces"), "{}", refused.stderr);
 }
 
 /// Figure 3 of the paper: ranks change their class between windows.

@@ -280,7 +280,7 @@ impl Head {
     /// A line without a number does, unless its cells are numbers with
     /// something behind them. A line with names and numbers does only if the
     /// numbers count: 0, 1, 2, … or 1, 2, 3, … behind a first cell that is no
-    /// number.
+    /// number; behind a rank's name they need only ascend.
     pub(crate) fn has_names(&self) -> bool {
         if self.comment.is_some() {
             return true;
@@ -303,6 +303,8 @@ impl Head {
         let is_run = counted.len() == numbers.len() - start
             && counted.windows(2).all(|pair| pair[1] == pair[0] + 1.0)
             && counted.iter().all(|x| x.fract() == 0.0);
+        let ascend =
+            counted.len() == numbers.len() - start && counted.windows(2).all(|pair| pair[1] > pair[0]);
         let before = &cells[..start];
         let name = before.last().map(|cell| name_of(cell)).unwrap_or_default();
         match before {
@@ -314,6 +316,8 @@ impl Head {
             {
                 false
             }
+            // Nothing but names stands behind a rank's name: steps, or their times.
+            [_] if is_rank_name(&name) => ascend,
             _ => is_run && (counted[0] == 0.0 || counted[0] == 1.0 || is_rank_name(&name)),
         }
     }

@@ -74,31 +74,59 @@ pub fn effort_from_bursts(
     regions: EffortRegions<'_>,
     boundaries: &[Nanos],
 ) -> Result<EffortTable, FromBurstsError> {
-    if boundaries.len() < 2 || !boundaries.is_sorted_by(|a, b| a < b) {
+    effort_in_steps(table, regions, |_| boundaries)
+}
+
+/// The same, where each task has steps of its own: `boundaries` has those of task r + 1 in
+/// place r, as many of each.
+///
+/// # Errors
+/// See [`FromBurstsError`].
+///
+/// # Panics
+/// As [`effort_from_bursts`]; if there are no boundaries of a task.
+pub fn effort_in_own_steps(
+    table: &BurstTable,
+    regions: EffortRegions<'_>,
+    boundaries: &[Vec<Nanos>],
+) -> Result<EffortTable, FromBurstsError> {
+    effort_in_steps(table, regions, |task| &boundaries[task as usize - 1])
+}
+
+/// The same, by the boundaries of each task.
+fn effort_in_steps<'a>(
+    table: &BurstTable,
+    regions: EffortRegions<'_>,
+    steps_of: impl Fn(u32) -> &'a [Nanos],
+) -> Result<EffortTable, FromBurstsError> {
+    let tasks: Vec<u32> = table.tasks().map(|((_, task), _)| task).collect();
+    let Some(&last) = tasks.last() else { return Err(FromBurstsError::NoBurst(Nanos(0), Nanos(0))) };
+    let n_steps = steps_of(last).len().saturating_sub(1);
+    let are_steps = |of: &[Nanos]| of.len() == n_steps + 1 && of.is_sorted_by(|a, b| a < b);
+    if n_steps == 0 || !tasks.iter().all(|&task| are_steps(steps_of(task))) {
         return Err(FromBurstsError::Boundaries);
     }
     if let Some((other, rows)) = table.app.runs().nth(1) {
         return Err(FromBurstsError::Applications(table.app[rows.start - 1], other));
     }
     let key = key_of(table, regions)?;
-    let n_steps = boundaries.len() - 1;
+    let boundaries = |i: usize| steps_of(table.task[i]);
     // A burst of no length is where it begins.
     let end = |i: usize| table.end(i).max(Nanos(table.begin[i].0.saturating_add(1)));
-    let is_kept = |i: &usize| table.begin[*i] < boundaries[n_steps] && end(*i) > boundaries[0];
+    let is_kept = |i: &usize| table.begin[*i] < boundaries(*i)[n_steps] && end(*i) > boundaries(*i)[0];
     let kept = || (0..table.len()).filter(is_kept).filter_map(|i| Some((i, key(i)?)));
     let mut places: BTreeMap<Key, usize> = kept().map(|(_, key)| (key, 0)).collect();
     if places.is_empty() {
-        return Err(FromBurstsError::NoBurst(boundaries[0], boundaries[n_steps]));
+        return Err(FromBurstsError::NoBurst(steps_of(last)[0], steps_of(last)[n_steps]));
     }
     places.values_mut().enumerate().for_each(|(i, place)| *place = i);
     // Tasks may be numbered far apart; the gap must be seen before the table is made.
-    let tasks: Vec<u32> = table.tasks().map(|((_, task), _)| task).collect();
-    let last = tasks[tasks.len() - 1];
     if let Some(task) = (1..).zip(&tasks).find_map(|(task, &known)| (known != task).then_some(task)) {
         return Err(FromBurstsError::NoBurstOf { task, last });
     }
     let mut values = vec![0.0; tasks.len() * places.len() * n_steps];
     for (i, key) in kept() {
+        let boundaries = boundaries(i);
         let series = ((table.task[i] as usize - 1) * places.len() + places[&key]) * n_steps;
         let first = boundaries.partition_point(|&b| b <= table.begin[i]).saturating_sub(1);
         for step in (first..n_steps).take_while(|&step| boundaries[step] < end(i)) {
@@ -112,13 +140,13 @@ pub fn effort_from_bursts(
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Key {
+pub(super) enum Key {
     Code(Option<PlaceId>, Option<PlaceId>),
     Name(u32),
 }
 
 /// The region of each burst, if it has one.
-fn key_of<'a>(
+pub(super) fn key_of<'a>(
     table: &'a BurstTable,
     regions: EffortRegions<'a>,
 ) -> Result<Box<dyn Fn(usize) -> Option<Key> + 'a>, FromBurstsError> {

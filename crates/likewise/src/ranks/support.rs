@@ -1,6 +1,8 @@
 //! Whether the data support classes: any method makes some of ranks that have
 //! none.
 
+use std::collections::BTreeMap;
+
 use nalgebra::DMatrix;
 use rand_core::Rng;
 use rayon::prelude::*;
@@ -168,6 +170,65 @@ pub fn separation(objects: &[Vec<f64>], labels: &[u32]) -> Option<f64> {
     within.sort_by(f64::total_cmp);
     let usual = within.get((within.len() * 9).div_ceil(10).saturating_sub(1)).copied().unwrap_or(0.0);
     between.is_finite().then(|| between / usual)
+}
+
+/// Whether classes are more than chance beside those next to them, whatever is further away.
+///
+/// One object far from all others makes nearly all of the spread that [`support`] compares
+/// with, and any halves of the others are better explained than that. So classes are joined,
+/// those with the nearest centroids first, and each time a class of one side and one of the
+/// other must be supported by what their objects alone show. Classes of one object each tell
+/// nothing of one another.
+///
+/// # Panics
+/// If there is not one label for each object.
+///
+/// # Complexity
+/// That of [`support`] for each two classes, at most.
+#[must_use]
+pub fn are_apart_in_pairs(objects: &[Vec<f64>], labels: &[u32], rng: &mut impl Rng) -> bool {
+    assert_eq!(objects.len(), labels.len(), "a label for every object");
+    let mut classes: BTreeMap<u32, Vec<Vec<f64>>> = BTreeMap::new();
+    for (object, &label) in objects.iter().zip(labels) {
+        classes.entry(label).or_default().push(object.clone());
+    }
+    let classes: Vec<Vec<Vec<f64>>> = classes.into_values().collect();
+    let centroids: Vec<Vec<f64>> = classes.iter().map(|class| centroid(class)).collect();
+    let pairs = (0..classes.len()).flat_map(|b| (0..b).map(move |a| (a, b)));
+    let mut pairs: Vec<(f64, usize, usize)> =
+        pairs.map(|(a, b)| (euclidean(&centroids[a], &centroids[b]), a, b)).collect();
+    pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut side: Vec<usize> = (0..classes.len()).collect();
+    for &(_, a, b) in &pairs {
+        let (from, to) = (side[b], side[a]);
+        if from == to {
+            continue;
+        }
+        let joins =
+            |&&(_, a, b): &&(f64, usize, usize)| [[from, to], [to, from]].contains(&[side[a], side[b]]);
+        if !pairs.iter().filter(joins).any(|&(_, a, b)| is_pair(&classes[a], &classes[b], rng)) {
+            return false;
+        }
+        side.iter_mut().filter(|side| **side == from).for_each(|side| *side = to);
+    }
+    true
+}
+
+/// Whether two classes are supported by what their objects alone show.
+fn is_pair(a: &[Vec<f64>], b: &[Vec<f64>], rng: &mut impl Rng) -> bool {
+    let objects = [a, b].concat();
+    let labels = [vec![0; a.len()], vec![1; b.len()]].concat();
+    let all = squared_error(&objects, &vec![0; objects.len()], 1);
+    let explained = 1.0 - squared_error(&objects, &labels, 2) / all;
+    all > 0.0 && support(&objects, &[(2, explained)], rng).first().is_some_and(|found| found.is_supported)
+}
+
+fn centroid(objects: &[Vec<f64>]) -> Vec<f64> {
+    let mut sum = vec![0.0; objects.first().map_or(0, Vec::len)];
+    for object in objects {
+        sum.iter_mut().zip(object).for_each(|(sum, x)| *sum += x / objects.len() as f64);
+    }
+    sum
 }
 
 /// The numbers of classes that the data support, the best first: the fewest

@@ -67,7 +67,8 @@ impl Layout {
     pub(crate) fn of(names: Vec<String>) -> std::result::Result<Self, ErrorKind> {
         for needed in NEEDED {
             if place_of(needed, &names).is_none() {
-                let hint = "a CSV of bursts with task,thread,begin_ns,duration_ns and counters";
+                let hint = "a CSV of bursts with task,thread,begin_ns,duration_ns and counters (efforts of ranks have the \
+                            columns rank,step,region,effort)";
                 return Err(ErrorKind::MissingColumn(needed.to_owned(), hint));
             }
         }

@@ -211,6 +211,11 @@ pub(super) fn read(
     Ok(Some(Share { efforts: Efforts::Cells(cells), taken }))
 }
 
+/// A sentence on a region must name it.
+pub(super) fn name_of_region(name: &str) -> String {
+    if name.is_empty() { "(no name)".to_owned() } else { name.to_owned() }
+}
+
 /// Where a long table has what.
 pub(super) struct Columns {
     pub(super) rank: usize,
@@ -276,7 +281,7 @@ impl Columns {
         let whole = |i: usize| whole_number(text(i)).ok_or_else(|| bad(i, "a whole number from 0"));
         let effort = dialect.number(text(self.effort)).filter(|v| v.is_finite());
         let region = match self.region {
-            Some(i) => cells.region(&printable(text(i), 200)),
+            Some(i) => cells.region(&name_of_region(&printable(text(i), 200))),
             None => cells.region(&options.region.name),
         };
         Ok(EffortCell {

@@ -87,7 +87,10 @@ impl Columns<'_> {
     fn long(&self, options: &EffortOptions<'_>) -> Result<Share> {
         let at = long::Columns::of(&self.names).map_err(|kind| Error::whole(self.path, kind))?;
         let (rank, step, effort) = (self.numbers(at.rank)?, self.numbers(at.step)?, self.numbers(at.effort)?);
-        let regions = at.region.map(|at| self.values(at, |value| Some(value.text(200)))).transpose()?;
+        let regions = at
+            .region
+            .map(|at| self.values(at, |value| Some(long::name_of_region(&value.text(200)))))
+            .transpose()?;
         let whole = |row: usize, at: usize, value: f64| {
             let fits = value >= 0.0 && value.fract() == 0.0 && value < 2f64.powi(53);
             let name = &self.names[at];

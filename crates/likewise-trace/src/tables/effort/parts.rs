@@ -56,6 +56,7 @@ pub(super) fn check_kind(names: &[String]) -> std::result::Result<(), ErrorKind>
         return Err(ErrorKind::Table(problem.to_owned()));
     }
     super::long::check_wide(names)?;
+    super::wide::check_columns(names)?;
     let other = OTHERS.iter().find(|(other, _)| names.iter().any(|name| name == other));
     other.map_or(Ok(()), |(name, what)| {
         Err(ErrorKind::Table(format!(

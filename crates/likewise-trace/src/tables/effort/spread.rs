@@ -182,9 +182,7 @@ mod tests {
                 .ends_with(":31: column 2 (x2): expected a finite number, found 'nan'")
         );
         assert!(error(format!("{rows}3\n")).contains(":31: expected 2 numbers"));
-        assert!(
-            error(format!("rank,x\n{rows}")).contains("rank 1, step 0, region 'effort' stands there twice")
-        );
+        assert!(error(format!("rank,x\n{rows}")).contains("are both of rank 1, and a row is all of a rank"));
         assert!(error("rank,x\n0,1\n1,1\n3,1\n".to_owned()).contains("rank 2 has no row"));
         assert!(error("rank,step,effort\n0,0,1\n0,1,1\n1,0,1\n".to_owned()).contains("steps"));
         assert!(error("rank,step,effort\n0,0,1\n0,1,inf\n".to_owned()).contains(":3: column 3"));

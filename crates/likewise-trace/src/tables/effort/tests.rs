@@ -168,6 +168,57 @@ fn rows_that_are_steps_are_refused() {
     assert_eq!(parse(b"step\n1\n2\n").unwrap().n_steps(), 1);
 }
 
+/// Such a table was read with its steps as ranks, and nothing was said.
+#[test]
+fn columns_that_are_ranks_are_refused() {
+    for word in ["rank", "Rank ", "rank_", "mpi_rank_", "task", "proc", "PE", "node"] {
+        let error = said(format!("{word}0,{word}1,{word}2\n1,2,3\n4,5,6\n").as_bytes());
+        assert!(error.contains(&format!("named after ranks ('{word}0'), so its rows are steps")), "{error}");
+        // A column says that rows are ranks.
+        let table = format!("rank,{word}0,{word}1\n0,1,2\n1,4,5\n");
+        assert_eq!(parse(table.as_bytes()).unwrap().n_steps(), 2);
+    }
+    // Words for anything else are steps; one of them alone is no word for all.
+    for names in ["p0,p1,p2", "s0,s1,s2", "step0,step1,step2", "t0,t1,rank0", "ranking,b,c"] {
+        assert_eq!(parse(format!("{names}\n1,2,3\n4,5,6\n").as_bytes()).unwrap().n_steps(), 3, "{names}");
+    }
+}
+
+/// Steps by their times were the efforts of a rank: "rank 0 does 39 times as much".
+#[test]
+fn a_first_line_at_even_distances_is_noted() {
+    let notes = |first: &str| taken(format!("{first}\n1.5,1.25,1.5,1.75\n").as_bytes()).unwrap().1.notes;
+    let told = "The first line, 0, 10, …, 30, is taken as the efforts of rank 0. If these are names of steps, begin each \
+                with a letter (t0).";
+    assert_eq!(notes("0,10,20,30"), [told]);
+    assert_eq!(notes("0.1,0.2,0.3,0.4").len(), 1);
+    for first in ["0,10,20,31", "3,2,1,0", "5,5,5,5", "t0,t10,t20,t30"] {
+        assert!(!notes(first).iter().any(|note| note.contains("first line")), "{first}");
+    }
+    // Behind a rank's name it is a header.
+    for header in ["rank,0,10,20", "MPI_Rank,0.0,0.5,1.0", "task,7,8,9"] {
+        let table = parse(format!("{header}\n0,5,6,7\n1,8,9,7\n").as_bytes()).unwrap();
+        assert_eq!((table.n_ranks(), table.n_steps()), (2, 3), "{header}");
+    }
+    assert!(parse(b"rank,0,20,10\n0,5,6,7\n").is_err());
+}
+
+#[test]
+fn several_rows_of_a_rank_want_a_step() {
+    let error = said(b"rank,time\n0,1\n1,2\n0,3\n");
+    assert!(
+        error.contains("rows 1 and 3 (from 1) are both of rank 0") && error.contains("column 'step'"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_region_without_a_name_is_called_so() {
+    let table = parse(b"rank,step,region,effort\n0,0,,1\n0,0,a,2\n").unwrap();
+    let names: Vec<&str> = table.regions().iter().map(|region| region.name.as_str()).collect();
+    assert_eq!(names, ["(no name)", "a"]);
+}
+
 /// Ranks were the efforts of the first step.
 #[test]
 fn a_first_column_that_counts_is_the_rank() {

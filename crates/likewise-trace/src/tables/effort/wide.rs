@@ -1,5 +1,6 @@
 //! A row for each rank, a column for each step.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use likewise::ranks::EffortCell;
@@ -28,6 +29,14 @@ pub(super) fn read(
         // That it counts shows in all rows.
         if !piece.is_whole() && first.windows(2).all(|pair| pair[1] == pair[0] + 1.0) {
             return Ok(None);
+        }
+        let first_line = &numbers[..names.len().min(numbers.len())];
+        if let Some(note) = note_on_first_line(first_line) {
+            // Other processes do not see that line.
+            if !piece.is_whole() {
+                return Ok(None);
+            }
+            taken.notes.push(note);
         }
         if first.len() >= LEAST_COUNTED && count_rows(&first) {
             taken.notes.push(note_on_index(first[0] as usize, first.len()));
@@ -65,6 +74,42 @@ fn note_on_index(from: usize, n_rows: usize) -> String {
     )
 }
 
+/// Of a first line of numbers at even distances, such as 0, 10, 20, 30: these may be efforts,
+/// and the names of steps as well.
+fn note_on_first_line(first: &[f64]) -> Option<String> {
+    let [a, b, .., last] = *first else { return None };
+    let apart = b - a;
+    let is_even = |pair: &[f64]| (pair[1] - pair[0] - apart).abs() <= 1e-6 * apart;
+    (first.len() >= LEAST_COUNTED && apart > 0.0 && first.windows(2).all(is_even)).then(|| {
+        format!(
+            "The first line, {a}, {b}, …, {last}, is taken as the efforts of rank 0. If these are names of steps, begin \
+             each with a letter (t{a})."
+        )
+    })
+}
+
+/// # Errors
+/// Most columns are named after ranks: a row is then no rank.
+pub(super) fn check_columns(names: &[String]) -> std::result::Result<(), ErrorKind> {
+    let named: Vec<&String> = names.iter().filter(|name| is_of_rank(name)).collect();
+    if 2 * named.len() <= names.len() || names.iter().any(|name| is_rank_name(name)) {
+        return Ok(());
+    }
+    Err(ErrorKind::Table(format!(
+        "its columns are named after ranks ('{}'), so its rows are steps; expected a row for each rank and a column for \
+         each step: transpose the table. If each row is a rank, say so by a column 'rank'",
+        named[0]
+    )))
+}
+
+/// Whether a name is a word for a rank, or for where one runs, and a number: `rank0`,
+/// `mpi_rank_3`, `PE 7`, `node2`.
+fn is_of_rank(name: &str) -> bool {
+    let word = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let is_word = |word: &str| is_rank_name(word) || word.eq_ignore_ascii_case("node");
+    word.len() < name.len() && is_word(word.trim_end_matches([' ', '_', '-', '.', '#']))
+}
+
 /// What these rows of numbers hold. One of `names` may say which rank a row is of.
 pub(super) fn of_rows(
     path: &Path,
@@ -88,11 +133,21 @@ pub(super) fn of_rows(
     }
     let mut cells = Cells::default();
     let region = cells.region(&options.region.name);
+    let mut row_of: HashMap<u64, usize> = HashMap::new();
     for (i, row) in numbers.chunks_exact(width).enumerate() {
         let value = row[column];
         // From 2^53 on, an f64 cannot hold every whole number.
         if value < 0.0 || value.fract() != 0.0 || value >= 2f64.powi(53) {
             let problem = format!("row {} (from 1): the rank is {value}; expected a whole number", i + 1);
+            return Err(Error::whole(path, ErrorKind::Table(problem)));
+        }
+        if let Some(before) = row_of.insert(value as u64, i) {
+            let problem = format!(
+                "rows {} and {} (from 1) are both of rank {value}, and a row is all of a rank; if each is a step of it, \
+                 there must be a column 'step': rank,step,effort",
+                before + 1,
+                i + 1
+            );
             return Err(Error::whole(path, ErrorKind::Table(problem)));
         }
         let steps = row.iter().enumerate().filter(|(j, _)| *j != column).map(|(_, x)| *x);
