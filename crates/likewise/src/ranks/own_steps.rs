@@ -142,8 +142,8 @@ mod tests {
         table.app = vec![1; tasks.len()].into();
         table.thread = vec![1; tasks.len()].into();
         table.task = tasks.into();
-        table.begin = begins.into();
-        table.duration = durations.into();
+        table.begin = begins;
+        table.duration = durations;
         (table, labels)
     }
 
