@@ -55,8 +55,10 @@ fn replace(objects: &[Object], attached: &Attached) -> Option<usize> {
     if function == stub {
         return None;
     }
-    if attached.dialect != Dialect::C {
-        // Looked up by this name later, it would be the stub. (In C it is `PMPI_Name`.)
+    let in_c = attached.dialect == Dialect::C;
+    if !(in_c && object.defined(format!("P{}", attached.symbol).as_bytes()).is_some()) {
+        // Looked up by this name later, it would be the stub. (In C it is `PMPI_Name`, if the
+        // object has that.)
         real::know(attached.call, attached.dialect, function);
     }
     object.redefine(symbol, stub);

@@ -36,6 +36,12 @@ struct Entry {
     size: u64,
 }
 
+/// A kind of symbol. (One that the loader calls to learn the address is another.)
+const FUNCTION: u8 = 2;
+/// Sections of symbols that an object does not define, or that are numbers.
+const UNDEFINED: u16 = 0;
+const ABSOLUTE: u16 = 0xfff1;
+
 /// A place that the loader fills in.
 #[derive(Clone, Copy)]
 #[repr(C)]
@@ -91,7 +97,9 @@ impl Object {
             let info = unsafe { &*info };
             // SAFETY: it is the vector that was given below.
             let all = unsafe { &mut *all.cast::<Vec<Object>>() };
-            all.extend(Object::read(info));
+            // No panic may go through the loader; an object that makes one is left out.
+            let read = std::panic::catch_unwind(|| Object::read(info));
+            all.extend(read.ok().flatten());
             0
         }
         let mut all: Vec<Self> = Vec::new();
@@ -116,8 +124,9 @@ impl Object {
         let entries = entries(dynamic.find(is_mapped)?);
         let value = |tag: u64| entries.iter().find(|entry| entry.tag == tag).map(|entry| entry.value);
         // The loader writes addresses there, but not into what is read-only.
-        let address =
-            |tag| value(tag).map(|at| if at < base { base + at } else { at }).filter(|at| is_mapped(at));
+        let address = |tag| {
+            value(tag).map(|at| if at < base { base.wrapping_add(at) } else { at }).filter(|at| is_mapped(at))
+        };
         let table = |tag, size: Option<usize>| {
             address(tag).zip(size).map_or((0, 0), |(at, size)| (at, size / size_of::<Relocation>()))
         };
@@ -148,10 +157,14 @@ impl Object {
         unsafe { CStr::from_ptr(name as *const _) }.to_bytes()
     }
 
-    /// The symbol of that name, if this object defines it.
+    /// The function of that name, if this object defines it at a place of its own.
     pub(crate) fn defined(&self, name: &[u8]) -> Option<Symbol> {
+        let is_function = |symbol: &Symbol| {
+            let Entry { info, section, .. } = at(self.entry(*symbol));
+            info & 15 == FUNCTION && ![UNDEFINED, ABSOLUTE].contains(&section)
+        };
         let mut chain = self.hashes.as_ref()?.chain(hash(name))?;
-        chain.find(|symbol| self.name(*symbol) == name && at::<Entry>(self.entry(*symbol)).section != 0)
+        chain.find(|symbol| self.name(*symbol) == name && is_function(symbol))
     }
 
     /// Where a symbol leads to that this object defines.
@@ -170,9 +183,12 @@ impl Object {
         let relocations = self.relocations.into_iter().flat_map(|(table, n)| {
             (0..n).map(move |number| at::<Relocation>(table + number * size_of::<Relocation>()))
         });
-        relocations.filter(|relocation| ADDRESSES.contains(&(relocation.info as u32))).map(|relocation| {
+        let addresses = relocations.filter(|relocation| ADDRESSES.contains(&(relocation.info as u32)));
+        let places = addresses.map(|relocation| {
             (self.base.wrapping_add(relocation.offset), Symbol((relocation.info >> 32) as u32))
-        })
+        });
+        // In packed tables they may be anywhere.
+        places.filter(|(place, _)| place.is_multiple_of(align_of::<usize>()) && self.contains(*place))
     }
 
     /// What stands there now.

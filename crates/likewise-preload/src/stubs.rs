@@ -47,7 +47,7 @@ unsafe extern "C-unwind" fn enter() {
     )
 }
 
-/// Defines a function that names itself; `attributes` say whether it is exported.
+/// Defines a function that names itself; each `attribute` says whether it is exported.
 macro_rules! stub {
     ($name:ident, $dialect:literal, $(#[$attribute:meta])*) => {
         $(#[$attribute])*

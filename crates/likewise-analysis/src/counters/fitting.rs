@@ -67,7 +67,7 @@ impl RegimeOptions {
             .map_err(|error| self.told(error, &fitted, response))?;
         let unit = self.unit(table, response);
         let cells = medians(measured, &columns).of_row;
-        let (noise, is_time) = (params.noise, unit != Some(Unit::None));
+        let (noise, is_time) = (params.noise, unit.is_some_and(|unit| unit != Unit::None));
         let of = Measured { response: measured, cells: &cells, noise, is_time };
         Ok(RegimeReport {
             response: response.to_owned(),

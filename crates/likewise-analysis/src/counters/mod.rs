@@ -32,6 +32,16 @@ use significance::Significance;
 /// Values from 0 to 1 that differ by less, and correlations, differ by rounding.
 const ROUNDING: f64 = 1e-12;
 
+/// Whether all profiles of so many values are the same, but for rounding where these were scaled.
+fn are_alike(settings: &Settings, dims: Option<usize>, dendrogram: &Dendrogram) -> bool {
+    let rounding = match settings.profiles {
+        Some(ProfileSettings { metric: Dissimilarity::Correlation, .. }) => ROUNDING,
+        Some(ProfileSettings { scale: Scale::Range | Scale::Z, .. }) => ROUNDING * dims.unwrap_or(0) as f64,
+        _ => 0.0,
+    };
+    dendrogram.merges().last().is_some_and(|merge| merge.height <= rounding)
+}
+
 /// Everything the files, the report and the terminal show.
 #[derive(Clone, Debug)]
 pub struct CountersReport {
@@ -417,16 +427,8 @@ impl CountersReport {
         Some(Cut { silhouette, clusters })
     }
 
-    /// Whether all profiles are the same, but for rounding where values were scaled.
     fn are_alike(&self) -> bool {
-        let rounding = match self.settings.profiles {
-            Some(ProfileSettings { metric: Dissimilarity::Correlation, .. }) => ROUNDING,
-            Some(ProfileSettings { scale: Scale::Range | Scale::Z, .. }) => {
-                ROUNDING * self.dims.unwrap_or(0) as f64
-            }
-            _ => 0.0,
-        };
-        self.dendrogram.merges().last().is_some_and(|merge| merge.height <= rounding)
+        are_alike(&self.settings, self.dims, &self.dendrogram)
     }
 
     /// The partition that stands out, or that none does.

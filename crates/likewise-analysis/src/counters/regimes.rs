@@ -234,40 +234,71 @@ impl RegimeReport {
 
     /// What was found, and what puts it into doubt.
     pub fn findings(&self) -> Vec<String> {
-        let beside = [self.misfit(), self.one_by_one(), self.of_clock(), self.caution()];
+        let beside = [self.misfit(), self.negative(), self.one_by_one(), self.of_clock(), self.caution()];
         std::iter::once(self.finding()).chain(beside.into_iter().flatten()).collect()
     }
 
     /// Where even the best model does not fit, and why.
     fn misfit(&self) -> Option<String> {
-        let regions = self.found.regions.iter().enumerate().filter(|(at, _)| !self.misfits[*at].is_empty());
-        let told = |(at, region): (usize, &Region)| {
-            let whys = self.misfits[at].iter().map(|misfit| match misfit {
-                Misfit::OneSided { points, of } => format!(
-                    "the best strays by {}, and at {points} of {of} points all repetitions lie on one side of it",
-                    self.spread(region)
-                ),
-                Misfit::Negative { unknown } if ["lambda", "λ"].contains(&unknown.as_str()) => {
-                    format!("{unknown} of the best is below 0, which no latency is")
-                }
-                Misfit::Negative { unknown } => format!("{unknown} of the best is below 0, which no bandwidth is"),
-            });
-            let place = match self.found.regions.len() {
-                1 => "everywhere".to_owned(),
-                _ => format!("in {} ({})", region_name(at), self.extent(region)),
-            };
-            format!("{place}: {}", whys.collect::<Vec<_>>().join(", and "))
+        let why = |misfit: &Misfit, region: &Region| match misfit {
+            Misfit::OneSided { points, of } => Some(format!(
+                "the best strays by {}, and at {points} of {of} points all repetitions lie on one side of it",
+                self.spread(region)
+            )),
+            Misfit::Negative { .. } => None,
         };
-        let n = regions.clone().count();
-        let more = if n > SHOWN { "; …" } else { "" };
-        let each = regions.take(SHOWN).map(told).collect::<Vec<_>>().join("; ");
+        let n_regions = self.found.regions.len();
+        let told = |at: usize, why: String| match n_regions {
+            1 => format!(": {why}"),
+            _ => format!(" in {} ({}): {why}", region_name(at), self.extent(&self.found.regions[at])),
+        };
+        let (each, n) = self.of_misfits(why, told);
         let min_points = self.min_points;
         (n > 0).then(|| {
             format!(
-                "Beware: none of the models fits {each}{more}. What fits may be another model (--formula), or \
+                "Beware: none of the models fits{each}. What fits may be another model (--formula), or \
                  several of fewer than {min_points} points each (--min-points)."
             )
         })
+    }
+
+    /// Where a coefficient is below 0, and so is not what its name says.
+    fn negative(&self) -> Option<String> {
+        let why = |misfit: &Misfit, _: &Region| match misfit {
+            Misfit::OneSided { .. } => None,
+            Misfit::Negative { unknown } => Some(unknown.clone()),
+        };
+        let of = |name: &str| match ["lambda", "λ"].contains(&name) {
+            true => "no latency",
+            false => "no reciprocal of a bandwidth",
+        };
+        let told = |at: usize, name: String| {
+            format!(" {name} of {} is below 0 and so {}", region_name(at), of(&name))
+        };
+        let (each, n) = self.of_misfits(why, told);
+        (n > 0).then(|| format!("Beware:{each}."))
+    }
+
+    /// The first few regions of which something is told, and how many there are.
+    fn of_misfits<W>(
+        &self,
+        why: impl Fn(&Misfit, &Region) -> Option<W>,
+        told: impl Fn(usize, W) -> String,
+    ) -> (String, usize) {
+        let regions = self.found.regions.iter().enumerate();
+        let all = regions.filter_map(|(at, region)| {
+            let why = self.misfits[at].iter().find_map(|misfit| why(misfit, region))?;
+            Some(told(at, why))
+        });
+        let all: Vec<String> = all.collect();
+        let more = if all.len() > SHOWN { "; …" } else { "" };
+        (format!("{}{more}", all[..all.len().min(SHOWN)].join(";")), all.len())
+    }
+
+    /// Whether even the best model of a region does not fit.
+    #[must_use]
+    pub fn fits(&self, region: usize) -> bool {
+        !self.misfits[region].iter().any(Misfit::is_of_fit)
     }
 
     /// That the response was read in steps that are large beside it: where it is but a few
@@ -321,7 +352,7 @@ impl RegimeReport {
     fn finding(&self) -> String {
         let over = self.parameters.join(", ");
         match &self.found.regions[..] {
-            [one] if !self.misfits[0].is_empty() => format!(
+            [one] if !self.fits(0) => format!(
                 "No model of {} holds everywhere ({over}). The best is {}; {}.",
                 self.response,
                 self.model(one),

@@ -2,7 +2,7 @@
 
 use super::regimes::Fitted;
 use super::significance::{Told, groups, told};
-use likewise_trace::{Column, ColumnTable};
+use likewise_trace::{Cells, Column, ColumnTable};
 
 /// Turns a median deviation into a standard deviation, for a normal
 /// distribution.
@@ -68,28 +68,37 @@ pub(super) fn told_by<'t>(
 }
 
 /// Columns that have one value for each value of a parameter, such as its logarithm or a flag of
-/// long messages: what they tell, the parameter tells.
+/// long messages: what they tell, the parameter tells. Where no value of a parameter comes
+/// twice, these are the ones that only rise with it, or only fall.
 pub(super) fn follows<'t>(table: &'t ColumnTable, parameters: &[String]) -> Vec<&'t str> {
-    let is_told = |column: &&Column| {
-        let (_, values) = groups(column);
-        parameters.iter().any(|name| {
-            let parameter = table.columns.iter().find(|other| other.name == *name);
-            parameter.is_some_and(|parameter| decides(&groups(parameter).1, &values))
-        })
-    };
+    let of = |name: &String| table.columns.iter().find(|other| other.name == *name);
+    let parameters: Vec<&Column> = parameters.iter().filter_map(of).collect();
+    let is_told = |column: &&Column| parameters.iter().any(|parameter| decides(parameter, column));
     table.columns.iter().filter(is_told).map(|column| column.name.as_str()).collect()
 }
 
-/// Whether rows of the same group in one have the same in the other.
-fn decides(one: &[Option<usize>], other: &[Option<usize>]) -> bool {
+/// Whether a column has one value for each value of another.
+fn decides(one: &Column, other: &Column) -> bool {
+    let (names, of_one) = groups(one);
+    if names.len() == of_one.iter().flatten().count() {
+        return is_monotone(one, other);
+    }
     let mut seen = std::collections::BTreeMap::new();
-    one.iter().zip(other).all(|(a, b)| seen.insert(a, b).is_none_or(|before| before == b))
+    of_one.iter().zip(groups(other).1).all(|(a, b)| *seen.entry(a).or_insert(b) == b)
+}
+
+/// Whether numbers only rise, or only fall, with those of another column.
+fn is_monotone(one: &Column, other: &Column) -> bool {
+    let (Cells::Numbers(one), Cells::Numbers(other)) = (&one.cells, &other.cells) else { return false };
+    let pairs = one.iter().zip(other).filter(|(a, b)| !a.is_nan() && !b.is_nan());
+    let mut pairs: Vec<(f64, f64)> = pairs.map(|(a, b)| (*a, *b)).collect();
+    pairs.sort_by(|a, b| a.0.total_cmp(&b.0));
+    pairs.is_sorted_by(|a, b| a.1 <= b.1) || pairs.is_sorted_by(|a, b| a.1 >= b.1)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use likewise_trace::Cells;
 
     #[test]
     fn what_follows_a_parameter_is_known() {
@@ -106,5 +115,13 @@ mod tests {
         let table = ColumnTable { columns, n_rows: 4, ..ColumnTable::default() };
         assert_eq!(follows(&table, &["p".to_owned()]), ["p"]);
         assert_eq!(follows(&table, &["p".to_owned(), "h".to_owned()]), ["p", "h", "log2_h", "host"]);
+        // Each value of the parameter comes once.
+        let columns = vec![
+            numbers("bytes", &[8.0, 16.0, 32.0, 64.0, 128.0]),
+            numbers("is_long", &[0.0, 0.0, 0.0, 1.0, 1.0]),
+            numbers("node", &[0.0, 1.0, 1.0, 0.0, 1.0]),
+        ];
+        let table = ColumnTable { columns, n_rows: 5, ..ColumnTable::default() };
+        assert_eq!(follows(&table, &["bytes".to_owned()]), ["bytes", "is_long"]);
     }
 }

@@ -8,7 +8,9 @@ use super::pareto::{Ranks, numbers_of, row_name};
 use super::regimes::RegimeReport;
 use super::rows::Rows;
 use super::significance::{Significance, significance};
-use super::{CountersReport, LeftOut, Measure, Order, RankedPartition, Records, Settings, matrix, table};
+use super::{
+    CountersReport, LeftOut, Measure, Order, RankedPartition, Records, Settings, are_alike, matrix, table,
+};
 use crate::{Stages, Usage, Watch};
 use anyhow::{Context, Result};
 use likewise::cluster::hierarchical::{Dissimilarity, Linkage};
@@ -93,7 +95,8 @@ pub fn analyse(path: &Path, options: &Options, stages: &mut Stages, watch: &dyn 
     said.extend(input.regimes.iter().flat_map(RegimeReport::notes));
     said.extend(input.significance.iter().flat_map(Significance::notes));
     said.extend(input.factors.iter().filter_map(Factors::note));
-    said.extend(cautions(settings, &partitions, input.names.len()));
+    let differ = !are_alike(settings, input.dims, &dendrogram);
+    said.extend(cautions(settings, &partitions, (input.names.len(), differ)));
     let records = |(table, ranks): &(ColumnTable, Ranks)| options.records(table, ranks, &input.by_rank);
     let report = CountersReport {
         input: at(),
@@ -277,8 +280,9 @@ impl Options {
     }
 }
 
-/// Notes that an analyst should read before believing the result.
-fn cautions(settings: &Settings, partitions: &[RankedPartition], n: usize) -> Vec<String> {
+/// Notes that an analyst should read before believing the result, on `n` profiles. Where these do
+/// not `differ` no cluster is strong.
+fn cautions(settings: &Settings, partitions: &[RankedPartition], (n, differ): (usize, bool)) -> Vec<String> {
     let mut notes = Vec::new();
     if partitions.is_empty() {
         notes.push(format!(
@@ -289,8 +293,6 @@ fn cautions(settings: &Settings, partitions: &[RankedPartition], n: usize) -> Ve
     let formed = partitions.len() - 1;
     let strong = partitions[1..].iter().filter(|partition| partition.goldberg == Some(0)).count();
     let oppose = [Measure::S1, Measure::H1].iter().all(|measure| settings.objectives.contains(measure));
-    // Where all profiles are the same none is strong.
-    let differ = partitions.iter().any(|partition| partition.measures.mean_diameter > 0.0);
     if oppose && differ && formed > 4 && strong * 4 > formed * 3 {
         notes.push(format!(
             "{strong} of {formed} clusters are strong, which tells them hardly apart: separation never falls from merge to merge and the mean diameter seldom does. --objectives h1,silhouette or s1,r75 choose."

@@ -87,8 +87,8 @@ pub(super) fn efforts_of_trace(input: &Path, options: &Options, watch: &dyn Watc
 fn in_own_steps(own: &OwnSteps) -> String {
     let n_steps = own.boundaries.first().map_or(0, Vec::len).saturating_sub(1);
     format!(
-        "Ranks do not wait for one another: over the run one falls behind the middle one, or gets ahead of it, by {:.1} \
-         times what an iteration takes. So step n is the n-th iteration of each rank by itself, of {n_steps}, and no \
+        "Ranks do not end their iterations together: over the run one falls behind the middle one, or gets ahead of it, \
+         by {:.1} times what an iteration takes. So step n is the n-th iteration of each rank by itself, of {n_steps}, and no \
          time of the run; the last one, of which the end is not known, is not compared.",
         own.drift
     )

@@ -1,4 +1,4 @@
-//! Steps of ranks that do not wait for one another.
+//! Steps of ranks that drift apart.
 
 use std::collections::BTreeMap;
 
@@ -17,13 +17,21 @@ pub struct OwnSteps {
     pub drift: f64,
 }
 
-/// Ranks that wait for one another at some point of each iteration are never apart by more
-/// than an iteration. Above this many steps of drift they do not wait.
+/// Ranks that all wait for one another at some point of each iteration are never apart by more
+/// than an iteration. (Those that wait for their neighbours alone may be, for some time.)
 const IN_STEP: f64 = 1.0;
 
-/// How far ranks are apart at the begin and at the end is the median over one in so many of
-/// their iterations: one burst that takes long is no drift.
+/// How far ranks are apart is the median over one in so many of their iterations, and over
+/// three at least: one burst that takes long is no drift.
 const ENDS: usize = 10;
+const FEWEST: usize = 3;
+
+/// A rank drifts all of the time: each half of the run has at least this part of it. What one
+/// does before the others, or how far neighbours can be apart, comes in one of them.
+const OF_HALF: f64 = 0.25;
+
+/// How far from a whole number the bursts in an iteration may be.
+const NEARLY_WHOLE: f64 = 0.1;
 
 /// When the bursts of each task begin that tell its iterations apart.
 struct Beats {
@@ -97,8 +105,9 @@ impl Beats {
         let in_steps =
             |begins: &Vec<u64>| begins.iter().filter(|begin| within.contains(begin)).count() as f64;
         let middle = median::lower(&median::sorted(begins.iter().map(in_steps)))?;
-        let in_one = (middle / n_steps.max(1) as f64).round() as usize;
-        (in_one > 0).then_some(Self { begins, in_one, time })
+        let in_one = middle / n_steps.max(1) as f64;
+        let is_whole = (in_one - in_one.round()).abs() <= NEARLY_WHOLE && in_one.round() > 0.0;
+        is_whole.then_some(Self { begins, in_one: in_one.round() as usize, time })
     }
 }
 
@@ -109,11 +118,20 @@ fn drift(begins: &[Vec<u64>]) -> f64 {
     let middle =
         |at: usize| median::lower(&median::sorted(begins.iter().map(|of| of[at] as f64))).unwrap_or(0.0);
     let middles: Vec<f64> = (0..n).map(middle).collect();
-    let few = n.div_ceil(ENDS);
-    let behind = |of: &Vec<u64>, range: std::ops::Range<usize>| {
-        median::mean(&median::sorted(range.map(|at| of[at] as f64 - middles[at]))).unwrap_or(0.0)
+    let few = n.div_ceil(ENDS).max(FEWEST);
+    if n < 3 * few {
+        return 0.0;
+    }
+    let behind = |of: &Vec<u64>, from: usize| {
+        let apart = (from..from + few).map(|at| of[at] as f64 - middles[at]);
+        median::mean(&median::sorted(apart)).unwrap_or(0.0)
     };
-    let of_task = |of: &Vec<u64>| (behind(of, n - few..n) - behind(of, 0..few)).abs();
+    let of_task = |of: &Vec<u64>| {
+        let [begin, half, end] = [0, (n - few) / 2, n - few].map(|from| behind(of, from));
+        let (all, least) = ((end - begin).abs(), OF_HALF * (end - begin).abs());
+        let goes_on = (half - begin).signum() == (end - half).signum();
+        if goes_on && (half - begin).abs() >= least && (end - half).abs() >= least { all } else { 0.0 }
+    };
     begins.iter().map(of_task).fold(0.0, f64::max)
 }
 
@@ -173,12 +191,13 @@ mod tests {
             let steps = steps(4.0 * times + 3.0);
             assert_eq!(own_steps(&table, EffortRegions::Named(&labels, &names), &steps), None, "{times}");
         }
-        // Who has bursts of its own in no region as many as the others cannot be followed.
+        // What a rank does before the others, once, is no drift.
+        let (mut table, labels) = run(1.0, false);
+        table.begin.iter_mut().skip(46).take(34).for_each(|begin| begin.0 += 50_000_000);
+        assert_eq!(own_steps(&table, EffortRegions::Named(&labels, &names), &steps(7.0)), None);
+        // No region has as many bursts on all, so it is all bursts.
         let (table, mut labels) = run(1.5, false);
-        labels.iter_mut().skip(80).step_by(2).for_each(|label| *label = None);
-        assert!(
-            own_steps(&table, EffortRegions::Named(&labels, &names), &steps(7.0)).is_some(),
-            "all bursts"
-        );
+        labels.iter_mut().skip(77).take(8).for_each(|label| *label = None);
+        assert!(own_steps(&table, EffortRegions::Named(&labels, &names), &steps(7.0)).is_some());
     }
 }

@@ -3,6 +3,7 @@
 use super::{Fitted, STRAY, coefficients_of};
 use crate::counters::clock::step_of;
 use likewise::counters::regimes::{Formula, Noise, Regimes, Region};
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 /// Repetitions that agree on another time than the model has count only if so many of them
@@ -25,7 +26,9 @@ pub enum Misfit {
         /// How many points have repetitions.
         of: usize,
     },
-    /// A latency or the reciprocal of a bandwidth is below 0.
+    /// A latency or the reciprocal of a bandwidth is below 0: the model may fit, but this is
+    /// none. (Where a region does not begin at length 0, a latency is only where its line
+    /// would end.)
     Negative {
         /// Its name in the formula.
         unknown: String,
@@ -39,6 +42,14 @@ const FEW: f64 = 0.25;
 /// Rounds of leaving out the farthest points and fitting the others again.
 const ROUNDS: usize = 5;
 
+impl Misfit {
+    /// Whether it says that the model does not fit.
+    #[must_use]
+    pub fn is_of_fit(&self) -> bool {
+        matches!(self, Misfit::OneSided { .. })
+    }
+}
+
 /// What was measured, and where.
 pub(in crate::counters) struct Measured<'m> {
     /// The response, row by row.
@@ -47,7 +58,7 @@ pub(in crate::counters) struct Measured<'m> {
     pub(in crate::counters) cells: &'m [Option<usize>],
     /// How it strays.
     pub(in crate::counters) noise: Noise,
-    /// Whether it is a time.
+    /// Whether it is known to be a time.
     pub(in crate::counters) is_time: bool,
 }
 
@@ -80,7 +91,8 @@ type Modelled = Vec<(usize, f64)>;
 impl Measured<'_> {
     /// Whether repetitions and points are far from a model.
     fn one_sided(&self, fitted: &Fitted, modelled: &Modelled) -> Option<Misfit> {
-        if self.stray(fitted, modelled) <= STRAY {
+        // NaN is no stray that is known.
+        if self.stray(fitted, modelled).partial_cmp(&STRAY) != Some(Ordering::Greater) {
             return None;
         }
         // What is nearer to the model than a step of the clock agrees with it.
@@ -121,7 +133,9 @@ impl Measured<'_> {
                 Noise::Absolute => (fitted.response[point] - model).abs(),
             };
             modelled.sort_by(|a, b| far(a).total_cmp(&far(b)).then(a.0.cmp(&b.0)));
-            if round < ROUNDS {
+            // A model that is not positive says nothing of shares of it.
+            let is_positive = modelled[..n].iter().all(|&(_, value)| value > 0.0);
+            if round < ROUNDS && (is_positive || matches!(self.noise, Noise::Absolute)) {
                 let coefficients = self.refitted(fitted, model, &modelled[..n]);
                 modelled
                     .iter_mut()

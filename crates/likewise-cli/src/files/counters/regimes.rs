@@ -92,7 +92,7 @@ pub(crate) fn to_json(found: &RegimeReport) -> Value {
             "rows": found.rows(at),
             "points": region.n,
             "spread": region.spread,
-            "fits": found.misfits[at].is_empty(),
+            "fits": found.fits(at),
             "latency": estimate(found.latency(region)),
             "bandwidth": estimate(found.bandwidth(region)),
             "coefficients": region.coefficients.iter().map(coefficient).collect::<serde_json::Map<_, Value>>(),
