@@ -295,7 +295,7 @@ impl RegimeReport {
         (format!("{}{more}", all[..all.len().min(SHOWN)].join(";")), all.len())
     }
 
-    /// Whether even the best model of a region does not fit.
+    /// Whether nothing says that the best model of a region does not fit.
     #[must_use]
     pub fn fits(&self, region: usize) -> bool {
         !self.misfits[region].iter().any(Misfit::is_of_fit)
