@@ -15,6 +15,9 @@ mod measures;
 mod neighbours;
 mod one_off;
 mod places;
+mod ratios;
+#[cfg(test)]
+mod ratios_tests;
 mod repeats;
 mod sequence;
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! How often runs repeat what they do, so that the same work is compared.
 
 use super::matched::{RunBursts, RunMatch};
+use super::ratios::{AGREE, Ratio, Ratios};
 use super::times::{Variance, may_be_chance};
 use crate::bursts::period::Period;
 use crate::bursts::serial::is_nearly_all;
@@ -18,11 +19,8 @@ const LEAST_THREADS: f64 = 5.0;
 /// that repeats), times all iterations of the run, make at least this share of
 /// all its bursts.
 const OF_THE_LOOP: f64 = 0.5;
-/// The iterations of a run without a period are taken from its bursts if phases
-/// with at least this share of the loop's time agree on their number …
-const AGREE: f64 = 0.5;
-/// … and the phases of the loop that it has in common with a run that has one hold this share of
-/// its time.
+/// The iterations of a run without a period are taken from its bursts if the phases of the loop
+/// that it has in common with a run that has one hold this share of its time.
 const MUCH: f64 = 0.5;
 /// Whole runs do the same work if phases with at least this share of each run's
 /// time are run equally often.
@@ -220,7 +218,7 @@ fn whole(x: f64) -> Option<f64> {
     (near >= 1.0 && (x - near).abs() <= SAME_COUNT * near).then_some(near)
 }
 
-fn is_same(a: f64, b: f64) -> bool {
+pub(super) fn is_same(a: f64, b: f64) -> bool {
     (a - b).abs() <= SAME_COUNT * a.max(b)
 }
 
@@ -252,24 +250,21 @@ impl Loops<'_> {
         common >= MUCH * self.counts[r].iter().map(|c| c.time).sum::<f64>()
     }
 
-    /// How many times as often run `a` repeats the phases of the loop as run `b`
-    /// does, and the share of the loop's time in phases that agree on it.
-    fn ratio(&self, a: usize, b: usize) -> Option<(f64, f64)> {
+    /// How many times as often run `a` does each phase of the loop as run `b` does.
+    fn ratios(&self, (a, b): (usize, usize), own: &[Option<f64>]) -> Ratios {
         let time = |r: usize| self.counts[r].iter().map(|c| c.time).sum::<f64>().max(1.0);
         let (all_a, all_b) = (time(a), time(b));
         let both = (0..self.in_loop.len())
             .filter(|&p| self.in_loop[p] && self.counts[a][p].bursts > 0.0 && self.counts[b][p].bursts > 0.0);
-        let ratios: Vec<(f64, f64)> = both
-            .map(|p| {
-                let (x, y) = (self.counts[a][p], self.counts[b][p]);
-                (x.per_thread() / y.per_thread(), (x.time / all_a).min(y.time / all_b))
-            })
-            .collect();
-        let middle = median::weighted(ratios.clone())?;
-        let weight = |agree: bool| {
-            ratios.iter().filter(|(x, _)| !agree || is_same(*x, middle)).map(|(_, w)| w).sum::<f64>()
+        let of_phase = |p: usize| {
+            let (x, y) = (self.counts[a][p], self.counts[b][p]);
+            Ratio {
+                ratio: x.per_thread() / y.per_thread(),
+                weight: (x.time / all_a).min(y.time / all_b),
+                in_own: own[a].zip(own[b]).map(|(m, n)| [x.per_thread() / m, y.per_thread() / n]),
+            }
         };
-        Some((middle, weight(true) / weight(false)))
+        Ratios(both.map(of_phase).collect())
     }
 
     /// Iterations of all runs, in units of the shortest, and whether periods do not fit one
@@ -278,8 +273,11 @@ impl Loops<'_> {
         let unknown = || vec![None; own.len()];
         let Some(base) = own.iter().position(Option::is_some) else { return (unknown(), false) };
         let n_base = own[base].unwrap_or(1.0);
+        let ratios = |r: usize| self.ratios((r, base), own);
+        let often: Vec<Option<f64>> =
+            (0..own.len()).map(|r| ratios(r).iterations(own[r]? / n_base)).collect();
         // How much of an iteration of the base one of each run is.
-        let size = |r: usize| -> Option<f64> { Some(self.ratio(r, base)?.0 * n_base / own[r]?) };
+        let size = |r: usize| -> Option<f64> { Some(often[r]? * n_base / own[r]?) };
         let known: Vec<usize> = (0..own.len()).filter(|&r| own[r].is_some()).collect();
         let Some(sizes) = known.iter().map(|&r| size(r)).collect::<Option<Vec<f64>>>() else {
             return (unknown(), true);
@@ -296,7 +294,7 @@ impl Loops<'_> {
         let mut found = vec![None; own.len()];
         // Runs that do the phases of the loop equally often have as many iterations: which of two
         // neighbouring numbers a run is given depends on where its phases begin and end.
-        let is_as_often = |r: usize| self.ratio(r, base).is_some_and(|(ratio, _)| (ratio - 1.0).abs() < 1e-9);
+        let is_as_often = |r: usize| often[r].is_some_and(|often| (often - 1.0).abs() < 1e-9);
         let of_run = |(&r, parts): (&usize, &f64)| own[r].map(|n| (r, (n * parts) as u64));
         let counted: Vec<(usize, u64)> = known.iter().zip(&parts).filter_map(of_run).collect();
         let most = counted.iter().filter(|(r, _)| is_as_often(*r)).map(|(_, n)| *n).max();
@@ -306,7 +304,7 @@ impl Loops<'_> {
         }
         let n_base = found[base].map_or(n_base, |(n, _)| n as f64);
         for r in (0..own.len()).filter(|&r| own[r].is_none()) {
-            let ratio = self.ratio(r, base).filter(|(_, agree)| *agree >= AGREE && self.is_much(r, base));
+            let ratio = ratios(r).middle().filter(|(_, agree)| *agree >= AGREE && self.is_much(r, base));
             let n = ratio.and_then(|(ratio, _)| whole(ratio * n_base));
             found[r] = n.map(|n| (n as u64, IterationsFrom::Bursts));
         }
@@ -398,6 +396,16 @@ mod tests {
         };
         assert_eq!(without(7e6), Some((30, IterationsFrom::Bursts)));
         assert_eq!(without(9e6), None);
+        // An inner loop that is done twice as often, with most of the time, leaves as many iterations.
+        let inner = |often: f64| {
+            let mut counts = of_run(10.0 * often);
+            counts[1] = Count { bursts: 2.0 * 6.0, ..counts[1] };
+            counts
+        };
+        let counts = [inner(6.0), inner(12.0)];
+        let loops = Loops { counts: &counts, in_loop: &[true; 2] };
+        let six = Some((6, IterationsFrom::Period));
+        assert_eq!(loops.iterations(&[Some(6.0); 2]), (vec![six; 2], false));
         // One that is done less often has fewer.
         assert_eq!(of([60.0, 59.0], [60.0, 59.0]), [Some(60), Some(59)]);
         assert_eq!(of([60.0, 30.0], [60.0, 30.0]), [Some(60), Some(30)]);
