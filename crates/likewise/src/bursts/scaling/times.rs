@@ -70,11 +70,23 @@ pub(super) struct Times {
 impl Times {
     /// Of bursts in burst order (`bursts`, with their `thread`s and durations),
     /// in `n` repetitions: burst k of m of its thread is in repetition ⌊k·n/m⌋.
+    ///
+    /// If m is no multiple of n, some repetitions hold a burst more than others. What they take
+    /// longer for that is no chance, so each takes the mean of its bursts, and the sum of a
+    /// thread stays what it is.
     pub(super) fn of(bursts: &[(u32, f64)], n_threads: usize, n: usize) -> Self {
         let mut x = vec![0.0; n_threads * n];
+        let mut counts = vec![0.0; n];
         for own in bursts.chunk_by(|a, b| a.0 == b.0) {
-            for (k, &(thread, time)) in own.iter().enumerate() {
-                x[thread as usize * n + k * n / own.len()] += time;
+            let row = own[0].0 as usize * n;
+            counts.fill(0.0);
+            for (k, &(_, time)) in own.iter().enumerate() {
+                let repetition = k * n / own.len();
+                x[row + repetition] += time;
+                counts[repetition] += 1.0;
+            }
+            if own.len() > n && own.len() % n != 0 {
+                even_out(&mut x[row..row + n], &counts);
             }
         }
         Self { n_threads, n, x }
@@ -166,6 +178,16 @@ impl Times {
             .sum();
         let value = squares / freedom / block.max(1) as f64 / (mean * mean);
         (mean > 0.0).then_some(Variance { value, freedom })
+    }
+}
+
+/// Makes of the sums of so many values the means of each, times what leaves their sum as it was.
+fn even_out(sums: &mut [f64], counts: &[f64]) {
+    let all: f64 = sums.iter().sum();
+    sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum /= count);
+    let means: f64 = sums.iter().sum();
+    if means > 0.0 {
+        sums.iter_mut().for_each(|mean| *mean *= all / means);
     }
 }
 
@@ -313,6 +335,30 @@ mod tests {
         assert_eq!(times.balance(2), Some(18.0 / 3.0 / 15.0));
         assert_eq!(times.balance(1), Some(18.0 / 3.0 / 15.0));
         assert_eq!(Times::default().balance(1), None);
+    }
+
+    /// The step before the loop is one burst more than there are iterations. One of these had two
+    /// bursts, and twice the time, so that 10 % in every burst could be chance.
+    #[test]
+    fn a_repetition_with_a_burst_more_takes_no_longer() {
+        let of = |burst: f64, n_bursts: usize, noise: f64| {
+            let time = |k: usize| burst * (1.0 + noise * ((k * 7 % 11) as f64 / 5.0 - 1.0));
+            let bursts: Vec<(u32, f64)> =
+                (0..4).flat_map(|t| (0..n_bursts).map(move |k| (t, time(k + t as usize)))).collect();
+            Times::of(&bursts, 4, 20)
+        };
+        for n_bursts in [21, 22, 30, 41] {
+            let even = of(10.0, n_bursts, 0.0);
+            let sum: f64 = even.row(0).iter().sum();
+            assert!((sum - 10.0 * n_bursts as f64).abs() < 1e-9, "{sum}");
+            assert!(even.row(0).iter().all(|x| (x - sum / 20.0).abs() < 1e-9), "{even:?}");
+            let variance = |burst, noise| of(burst, n_bursts, noise).variance_of_mean();
+            assert!(!may_be_chance(1.1f64.ln(), variance(10.0, 0.01), variance(11.0, 0.01)));
+            assert!(may_be_chance(1.1f64.ln(), variance(10.0, 0.3), variance(11.0, 0.3)));
+        }
+        // A thread that does a step in some repetitions takes no time in the others.
+        let some = Times::of(&[(0, 3.0), (0, 5.0)], 1, 4);
+        assert_eq!(some.row(0), [3.0, 0.0, 5.0, 0.0]);
     }
 
     #[test]
