@@ -10,12 +10,13 @@ mod docs;
 mod need;
 mod readme;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 use clap::{Parser, Subcommand};
 use need::{chromium, mpis, node_modules, python};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
+use std::sync::Mutex;
 use std::time::Instant;
 
 /// What opens the reports in a browser, and the tools that check their scripts.
@@ -85,6 +86,8 @@ fn cargo(args: &str) -> Command {
 /// that the README's program shares what the tests have built. At the
 /// optimisation level of a release, the run takes half as long again. With few parts of a
 /// crate, and no optimisation across them, the tests of the core take a fifth less time to compile.
+/// LLVM's usual passes take most of what is left, and few of them do most of the work: with these
+/// alone, the tests of the core run a quarter longer.
 fn checked(command: &mut Command) -> &mut Command {
     let settings = [
         ("OVERFLOW_CHECKS", "true"),
@@ -94,7 +97,10 @@ fn checked(command: &mut Command) -> &mut Command {
         ("LTO", "off"),
         ("CODEGEN_UNITS", "3"),
     ];
-    command.envs(settings.map(|(name, value)| (format!("CARGO_PROFILE_RELEASE_{name}"), value)))
+    command.envs(settings.map(|(name, value)| (format!("CARGO_PROFILE_RELEASE_{name}"), value)));
+    let passes = "-C no-prepopulate-passes -C passes=cgscc(inline),function(sroa,early-cse,simplifycfg)";
+    let asked = std::env::var("RUSTFLAGS").unwrap_or_default();
+    command.env("RUSTFLAGS", format!("{asked} {passes}"))
 }
 
 /// An example in the program's crate writes completions and man pages. So xtask
@@ -175,10 +181,34 @@ fn reports(likewise: &Path, work: &Path) -> Result<()> {
     run(Command::new(likewise).arg("compare").args(compared).arg("-o").arg(work.join("compare")))?;
     let names = ["demo", "epoch", "dense", "ranks", "counters", "regimes", "pareto", "compare"];
     let reports = names.map(|name| work.join(name).join("report.html"));
-    for report in reports.iter().filter(|report| report.exists()) {
-        run(Command::new("node").arg(modules.join("report.mjs")).arg(report).env("CHROMIUM", &browser))?;
-    }
-    Ok(())
+    let opened = |report: &PathBuf| {
+        let mut node = Command::new("node");
+        node.arg(modules.join("report.mjs")).arg(report).env("CHROMIUM", &browser);
+        node
+    };
+    side_by_side(reports.iter().filter(|report| report.exists()).map(opened).collect())
+}
+
+/// Runs commands that wait much, two at a time, and prints what each has printed once it has ended.
+fn side_by_side(commands: Vec<Command>) -> Result<()> {
+    let left = Mutex::new(commands.into_iter());
+    let worker = || {
+        // The lock is let go before the command runs.
+        while let Some(mut command) = { left.lock().map_err(|_| anyhow!("another failed"))?.next() } {
+            let line = format!("{command:?}").replace('"', "");
+            let begin = Instant::now();
+            let Output { status, stdout, stderr } =
+                command.output().with_context(|| format!("cannot start: {line}"))?;
+            let [out, err] = [&stdout, &stderr].map(|bytes| String::from_utf8_lossy(bytes));
+            println!("\n\x1b[1m$ {line}\x1b[0m\n{out}{err}took {:.1} s", begin.elapsed().as_secs_f64());
+            ensure!(status.success(), "failed ({status}): {line}");
+        }
+        Ok(())
+    };
+    std::thread::scope(|scope| {
+        let workers = [scope.spawn(worker), scope.spawn(worker)];
+        workers.into_iter().try_for_each(|worker| worker.join().map_err(|_| anyhow!("a worker panicked"))?)
+    })
 }
 
 /// The scripts of the reports and of their tests: types, and what a linter knows to be wrong.

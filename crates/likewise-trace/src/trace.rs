@@ -14,6 +14,8 @@ pub const RUNNING: u32 = 1;
 
 /// State value of a thread that is not traced, as Extrae gives it.
 pub(crate) const TRACING_DISABLED: u32 = 14;
+/// The state of a thread that does not exist yet.
+pub(crate) const NOT_CREATED: u32 = 2;
 
 /// Applications whose bursts are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

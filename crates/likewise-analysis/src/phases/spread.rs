@@ -49,10 +49,13 @@ pub fn label_bursts_on<C: Communicator>(
     let definition = told_once(Some(comm), ready)?;
     told_once(Some(comm), same_input(comm, trace))?;
     let alone = || {
-        watch.say(
-            "process 0 reads all, the others wait: only a plain Paraver trace without damaged records can be cut \
-             into pieces (unpack a .gz first)",
-        );
+        // Of what is no file the error says enough.
+        if std::fs::metadata(trace).is_ok_and(|file| file.is_file() && file.len() > 0) {
+            watch.say(
+                "process 0 reads all, the others wait: only a plain Paraver trace without damaged records can be cut \
+                 into pieces (unpack a .gz first)",
+            );
+        }
     };
     let found = read(trace, options, &definition, stages, watch, |path, how| {
         read_bursts_spread(comm, path, how, alone).map_err(|error| match error {

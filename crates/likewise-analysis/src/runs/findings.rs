@@ -2,9 +2,9 @@
 
 use super::wall::longest;
 use super::words::times;
-use super::{Comparison, Phase, cause, cause_of, per};
+use super::{Comparison, Phase, THRESHOLD_OF_SAME_THREADS, cause, cause_of, per};
 use likewise::bursts::scaling::{
-    Change, Factor, FactorKind, IterationsFrom, Per, PhaseScaling, SERIAL_SHARE, Scaling, SlowTasks,
+    Change, Factor, FactorKind, IterationsFrom, OneOff, Per, PhaseScaling, SERIAL_SHARE, Scaling, SlowTasks,
 };
 use likewise::table::Nanos;
 use likewise::words::{counted, listed, percent};
@@ -25,6 +25,7 @@ impl Comparison {
         findings.extend(self.unknown_scaling());
         findings.extend(if self.same_threads() { self.differences() } else { self.stops() });
         findings.extend((0..self.runs.len()).filter_map(|r| self.missing(r)));
+        findings.extend((1..self.runs.len()).filter_map(|r| self.may_be_one(r)));
         findings.extend(self.phases.iter().filter_map(|phase| self.serial(phase)));
         findings.extend(self.serial_in_no_phase());
         findings.extend((0..self.runs.len()).flat_map(|r| self.one_offs(r)));
@@ -142,6 +143,52 @@ impl Comparison {
         Some(format!("{which} {} {are} not found {place}: {it} otherwise.", listed(&phases)))
     }
 
+    /// Two phases that may be the same, though they look unlike: each is all that one of two runs
+    /// lacks of the other, and they have as many instructions.
+    fn may_be_one(&self, r: usize) -> Option<String> {
+        let base = self.whole.base;
+        if !self.same_threads() || r == base {
+            return None;
+        }
+        let only_in = |own: usize, other: usize| {
+            let mut phases = self.looked_at().filter(|p| p.runs[own].is_some() && p.runs[other].is_none());
+            let figures = |phase: &Phase| phase.runs[own].as_ref().map(|run| *run.figures());
+            let found = phases.next().and_then(|phase| Some((phase.number, figures(phase)?)));
+            found.filter(|_| phases.next().is_none())
+        };
+        let ((before, a), (now, b)) = (only_in(base, r)?, only_in(r, base)?);
+        let more = b.instructions? / a.instructions.filter(|n| *n > 0.0)?;
+        let is_as_much = more >= THRESHOLD_OF_SAME_THREADS && more * THRESHOLD_OF_SAME_THREADS <= 1.0;
+        let longer = b.total.0 as f64 / a.total.0.max(1) as f64;
+        is_as_much.then(|| {
+            format!(
+                "Phase {now} of {} and phase {before} of {} may be the same: nothing else is left, and they have as many \
+                 instructions (× {}), in {} times the computing time.",
+                self.runs[r].name,
+                self.runs[base].name,
+                times(more),
+                times(longer)
+            )
+        })
+    }
+
+    /// How much of the run of which they have least the phases hold that are known to be the same,
+    /// where these are not all.
+    fn known_part(&self) -> String {
+        if self.all_known() {
+            return String::new();
+        }
+        let known = |r: usize| -> f64 {
+            let phases = self.phases.iter().filter(|phase| phase.is_known() && phase.is_sure[r]);
+            phases.filter_map(|phase| phase.runs[r].as_ref()).map(|run| run.figures().share).sum()
+        };
+        let shares = (0..self.runs.len()).map(|r| (known(r), r));
+        let least = shares.min_by(|a, b| a.0.total_cmp(&b.0));
+        least.map_or_else(String::new, |(share, r)| {
+            format!("; they have {} of the computing time of {}", percent(share), self.runs[r].name)
+        })
+    }
+
     /// The iterations that the figures of a phase are of: `None` where they are
     /// of one already, or the phase is not of the loop.
     pub fn iterations_in(&self, phase: &Phase, r: usize) -> Option<u64> {
@@ -174,7 +221,7 @@ impl Comparison {
     fn differences(&self) -> Vec<String> {
         let (mut differences, mut of_phases) = (Vec::new(), 0);
         for r in 1..self.runs.len() {
-            differences.extend(self.wall(r));
+            differences.extend(self.wall(r).or_else(|| self.elapsed(r)));
             let per = self.per.unwrap_or(Per::Run);
             if self.is_whole_known() {
                 let below = |change: &&Change| change.is_below(self.threshold);
@@ -202,7 +249,7 @@ impl Comparison {
             };
             let but = self.but_for_chance();
             differences.push(match self.looked_at().any(Phase::is_known) {
-                true => format!("{of} is slower or faster by {most} or more{but}."),
+                true => format!("{of} is slower or faster by {most} or more{but}{}.", self.known_part()),
                 false => "Which phases are slower or faster cannot be told: none is known to be the same in two runs."
                     .to_owned(),
             });
@@ -261,11 +308,21 @@ impl Comparison {
     fn one_offs_of(&self, phase: &Phase, r: usize) -> Option<String> {
         let found = &phase.runs[r].as_ref()?.one_offs;
         let longest = found.iter().max_by_key(|o| (o.duration, std::cmp::Reverse(o.begin)))?;
-        let share =
-            longest.duration.saturating_sub(longest.usual).0 as f64 / self.runs[r].elapsed.0.max(1) as f64;
+        let share_of =
+            |o: &OneOff| o.duration.saturating_sub(o.usual).0 as f64 / self.runs[r].elapsed.0.max(1) as f64;
+        let share = share_of(longest);
+        // What several threads lose they may lose at once.
+        let of_one = found.len() > 1 && found.iter().all(|o| o.thread == longest.thread);
+        let together = match of_one {
+            true => format!(
+                " (together {}, all of that thread)",
+                percent(found.iter().map(share_of).sum::<f64>())
+            ),
+            false => String::new(),
+        };
         let who = format!("of {} at {}", self.thread_name(r, longest.thread), longest.begin);
         let times = format!(
-            "{} in {}, where that thread takes {} otherwise, {} of the run longer",
+            "{} in {}, where that thread takes {} otherwise, {} of the run longer{together}",
             longest.duration,
             self.runs[r].name,
             longest.usual,

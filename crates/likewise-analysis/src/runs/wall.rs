@@ -1,5 +1,6 @@
 //! Whether a run, or an iteration, takes longer by the clock, and what for.
 
+use super::words::times;
 use super::{Comparison, OfThread, Run};
 use likewise::bursts::scaling::{OneOff, Per, lengths_may_be_alike};
 use likewise::median;
@@ -49,6 +50,38 @@ impl Comparison {
             self.runs[base].name,
             Nanos(now as u64),
             Nanos(before as u64)
+        ))
+    }
+
+    /// Whether a run takes longer or shorter from begin to end, where it is not known what their
+    /// times are to be compared per; and whether it does as much, as far as instructions tell.
+    pub(super) fn elapsed(&self, r: usize) -> Option<String> {
+        let runs = [self.whole.base, r].map(|r| &self.runs[r]);
+        if runs.iter().all(|run| run.wall.is_some()) {
+            return None;
+        }
+        let ratio = |of: &dyn Fn(&Run) -> f64| of(runs[1]) / of(runs[0]);
+        let longer = ratio(&|run| run.elapsed.0.max(1) as f64);
+        let is_alike = |ratio: f64| ratio >= self.threshold && ratio * self.threshold <= 1.0;
+        if is_alike(longer) {
+            return None;
+        }
+        let work = match runs.map(|run| run.whole.instructions.filter(|n| *n > 0.0)) {
+            [Some(before), Some(now)] if is_alike(now / before) => {
+                format!("with as many instructions in all (× {})", times(now / before))
+            }
+            [Some(before), Some(now)] => {
+                format!("with {} times the instructions in all", times(now / before))
+            }
+            _ => "and whether it does as much cannot be told".to_owned(),
+        };
+        Some(format!(
+            "From begin to end {} takes {} times as long as {}, {} against {}, {work}.",
+            runs[1].name,
+            times(longer),
+            runs[0].name,
+            runs[1].elapsed,
+            runs[0].elapsed
         ))
     }
 

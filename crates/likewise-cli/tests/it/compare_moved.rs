@@ -230,6 +230,47 @@ fn a_farm_of_tasks_is_strong_scaling() {
     assert!(!said.iter().any(|said| said.contains("stops scaling")), "{said:?}");
 }
 
+/// Jobs of three kinds in no order, dealt out to 8 workers; those of the first kind take `longer`
+/// times as long for as many instructions, and `more` times as long for more.
+fn farm(path: PathBuf, longer: f64, more: f64) -> PathBuf {
+    let (mut rows, mut free, mut seed) = (Vec::new(), [0; 8], 7u64);
+    for _ in 0..240 {
+        let kind = (1000.0 * (jitter(&mut seed) - 0.99) * 50.0) as usize % 3;
+        let (time, ipc) = [(1500.0 * longer * more, 1.1 / longer), (800.0, 1.6), (60.0, 0.8)][kind];
+        let worker = (0..8).min_by_key(|&worker| free[worker]).unwrap();
+        let time = time * jitter(&mut seed);
+        free[worker] = row(&mut rows, worker as u32 + 1, free[worker], (time, ipc)) + 2_000;
+    }
+    written(path, rows)
+}
+
+/// Nothing said so of two runs of 71.1 and 205 ms, in which one phase takes four times as long.
+#[test]
+fn a_longer_run_is_told_where_iterations_are_not_known() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = |name: &str, longer, more| farm(dir.path().join(name), longer, more);
+    let base = run("base.csv", 1.0, 1.0);
+    let said = |now: PathBuf| compared(dir.path(), &[base.clone(), now]).1.join("\n");
+    let slow = said(run("slow.csv", 4.0, 1.0));
+    assert!(
+        slow.contains("From begin to end slow takes ")
+            && slow.contains("with as many instructions in all (× 1.0"),
+        "{slow}"
+    );
+    assert!(
+        slow.contains(" of slow and phase ") && slow.contains("may be the same: nothing else is left"),
+        "{slow}"
+    );
+    let more = said(run("more.csv", 1.0, 4.0));
+    assert!(
+        more.contains("From begin to end more takes ") && more.contains(" times the instructions in all"),
+        "{more}"
+    );
+    assert!(!more.contains("may be the same"), "{more}");
+    let like = said(run("like.csv", 1.0, 1.0));
+    assert!(!like.contains("From begin to end") && !like.contains("may be the same"), "{like}");
+}
+
 /// A program that reads for `begin` µs before its loop and writes for `end` µs after it, on one
 /// task, where these take any time.
 fn with_ends(dir: &Path, (tasks, few): (u32, u32), begin: f64, end: f64) -> PathBuf {

@@ -11,7 +11,7 @@ use super::plain::parse_plain;
 use super::records::{Known, Record, parse};
 use crate::error::{ErrorKind, found};
 use crate::quick::QuickState;
-use crate::trace::{RecordCounts, TRACING_DISABLED, Who};
+use crate::trace::{NOT_CREATED, RecordCounts, TRACING_DISABLED, Who};
 
 /// Receives the records of a block. `slot` numbers the threads of the block in
 /// the order in which they appear.
@@ -198,10 +198,11 @@ fn deliver(
         Record::State { who, begin, end, value } => {
             let slot = threads.slot(who)?;
             counts.states += 1;
-            // What is not traced is no begin of what is.
-            if value != TRACING_DISABLED {
+            // What is not traced is no begin of what is, nor is the time before a thread is created.
+            if value != TRACING_DISABLED && value != NOT_CREATED {
                 scanned.first = first(scanned.first, begin);
-            } else {
+            }
+            if value == TRACING_DISABLED {
                 let to = end.unwrap_or(begin);
                 let off = Untraced { from: begin, to, time: to - begin };
                 scanned.untraced.entry(who).or_default().add(&off);

@@ -5,6 +5,7 @@ use super::steps::{cycles, instructions};
 use super::strays::Strays;
 use crate::bursts::findings::LEAST_SHARE;
 use crate::bursts::on_core::cpu_time;
+use crate::cluster::ClusterId;
 use crate::median;
 use crate::table::{BurstTable, Nanos};
 
@@ -18,7 +19,8 @@ const FAR: f64 = 10.0;
 const FEW: usize = 10;
 
 /// What a thread does so often is no one-off: as often at even distances in a phase, or in so many
-/// bursts, of whatever phases, with other work than is usual in that phase.
+/// bursts, of whatever phases, with other work than is usual in that phase. Nor is a cluster that
+/// comes so often.
 const RECURS: usize = 3;
 /// Two bursts do the same work if their instructions differ by at most this share.
 const SAME_WORK: f64 = 0.1;
@@ -73,9 +75,9 @@ impl Calm {
 /// median). At most a tenth of a phase's bursts (rounded up) are one-offs, and a thread with
 /// fewer than five bursts in a phase has none. A burst whose cluster belongs to
 /// another phase is none either: it may be here by mistake. Nor is one of another cluster than the
-/// usual burst's, where two clusters are one phase: what makes a cluster is done again and again. Nor
-/// is one that recurs: three or
-/// more at even distances, or, of other work (instructions) than the usual burst has, more than a
+/// usual burst's, where two clusters are one phase: what makes a cluster that comes three
+/// times or more is done again and again. Nor is one that recurs: three or
+/// more at even distances that are no neighbours (of one iteration that stood still), or, of other work (instructions) than the usual burst has, more than a
 /// tenth (rounded up) of the thread's in that phase, or one of three of the thread with that work, in whatever
 /// phase, that takes as long rather than as long as the usual one. `phase_of` is as in
 /// [`RunMatch::phase_of`](super::RunMatch::phase_of).
@@ -120,6 +122,18 @@ struct Odd {
     place: (usize, usize),
 }
 
+/// How often each cluster comes in a phase, several bursts in a row of a thread counted once.
+fn times_of_clusters(run: &RunBursts<'_>, bursts: &[u32]) -> Vec<usize> {
+    let mut times = vec![0; run.clustering.n_clusters];
+    for own in of_threads(run.table, bursts) {
+        let label = |i: &u32| run.clustering.labels[run.complete.before(*i as usize)];
+        let mut rows = own.iter().map(label).collect::<Vec<_>>();
+        rows.dedup();
+        rows.into_iter().flatten().for_each(|id| times[id.index()] += 1);
+    }
+    times
+}
+
 /// The odd bursts of one phase, in burst order.
 fn odd(run: &RunBursts<'_>, bursts: &[u32], least: f64) -> Vec<Odd> {
     let table = run.table;
@@ -136,7 +150,11 @@ fn odd(run: &RunBursts<'_>, bursts: &[u32], least: f64) -> Vec<Odd> {
     let limit = least.max(FAR * typical);
     let n = all.len();
     let label = |i: usize| run.clustering.labels[run.complete.before(i)];
-    let is_of_usual = |odd: &Odd| label(odd.burst).is_none_or(|own| label(odd.usual) == Some(own));
+    let times = times_of_clusters(run, bursts);
+    let is_of_usual = |odd: &Odd| {
+        let is_rare = |own: ClusterId| times[own.index()] < RECURS;
+        label(odd.burst).is_none_or(|own| label(odd.usual) == Some(own) || is_rare(own))
+    };
     all.retain(|odd| is_longer(table, odd.burst, odd.usual, limit) && is_of_usual(odd));
     if all.len() > n.div_ceil(FEW) {
         return Vec::new();
@@ -185,7 +203,9 @@ fn drop_recurring(run: &RunBursts<'_>, mut odd: Vec<Odd>) -> Vec<Odd> {
 /// Which of the odd bursts of a thread in a phase recur.
 fn recurring(run: &RunBursts<'_>, odd: &[Odd]) -> Vec<bool> {
     let distances = odd.windows(2).map(|two| two[1].place.0 - two[0].place.0);
-    let is_even = odd.len() >= RECURS && distances.clone().min() == distances.max();
+    let is_even = odd.len() >= RECURS
+        && distances.clone().min() == distances.clone().max()
+        && distances.min().is_some_and(|apart| apart > 1);
     let Some(work) = instructions(run).filter(|_| !is_even) else { return vec![is_even; odd.len()] };
     let work = |i: usize| work.values.get(i).max(1.0).ln();
     let is_same = |i: usize, j: usize| (work(i) - work(j)).abs() <= SAME_WORK;
@@ -222,7 +242,7 @@ fn replaced(run: &RunBursts<'_>, odd: &[(u32, Odd)]) -> BurstTable {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cluster::{ClusterId, Clustering};
+    use crate::cluster::Clustering;
     use crate::table::Rows;
 
     /// Bursts of one phase: of each thread, the durations in order.
@@ -267,27 +287,30 @@ mod tests {
         assert_eq!(one_offs(&[modes, modes], 10_000), [], "a third of the bursts");
     }
 
-    /// Two clusters are one phase, of which the longer one is done three times.
-    #[test]
-    fn what_is_a_cluster_of_its_own_is_no_one_off() {
-        let durations = |k: u64| if [4, 14, 27].contains(&k) { 900 } else { 100 + k % 3 };
+    /// How many one-offs there are of two clusters that are one phase, where the longer bursts
+    /// have that label.
+    fn of_two_clusters(at: &[u64], long: Option<usize>) -> usize {
         let mut table = BurstTable::default();
         for k in 0..40 {
             table.app.push(1);
             table.task.push(1);
             table.thread.push(1);
             table.begin.push(Nanos(1_000 * k));
-            table.duration.push(Nanos(durations(k)));
+            table.duration.push(Nanos(if at.contains(&k) { 900 } else { 100 + k % 3 }));
         }
-        let found = |long: Option<ClusterId>| {
-            let label =
-                |duration: &Nanos| if duration.0 > 500 { long } else { Some(ClusterId::from_index(0)) };
-            let labels = table.duration.iter().map(label).collect();
-            let (clustering, complete) = (Clustering { labels, n_clusters: 2 }, Rows::first(40));
-            let run = RunBursts { table: &table, complete: &complete, clustering: &clustering };
-            calm(&run, &[Some(0); 40], Nanos(10_000)).one_offs.len()
-        };
-        assert_eq!([None, Some(0), Some(1)].map(|at| found(at.map(ClusterId::from_index))), [3, 3, 0]);
+        let label = |duration: &Nanos| if duration.0 > 500 { long } else { Some(0) };
+        let labels = table.duration.iter().map(|d| label(d).map(ClusterId::from_index)).collect();
+        let (clustering, complete) = (Clustering { labels, n_clusters: 2 }, Rows::first(40));
+        let run = RunBursts { table: &table, complete: &complete, clustering: &clustering };
+        calm(&run, &[Some(0); 40], Nanos(10_000)).one_offs.len()
+    }
+
+    #[test]
+    fn what_is_a_cluster_of_its_own_is_no_one_off() {
+        let found = [None, Some(0), Some(1)].map(|long| of_two_clusters(&[4, 14, 27], long));
+        assert_eq!(found, [3, 3, 0]);
+        assert_eq!(of_two_clusters(&[4, 14], Some(1)), 2, "twice is not again and again");
+        assert_eq!(of_two_clusters(&[14, 15, 16], Some(1)), 3, "one iteration stood still");
     }
 
     #[test]
@@ -298,6 +321,9 @@ mod tests {
         let (even, uneven): (Vec<u64>, Vec<u64>) = (longer([4, 14, 24]), longer([4, 14, 27]));
         assert_eq!(one_offs(&[&even], 10_000), []);
         assert_eq!(one_offs(&[&uneven], 10_000).len(), 3);
+        // One iteration, in which the phase is done three times, stood still: nobody was told.
+        let in_a_row: Vec<u64> = longer([14, 15, 16]);
+        assert_eq!(one_offs(&[&in_a_row], 10_000).len(), 3);
     }
 
     /// A thread does phase 0 ten times and phase 1 five times; one burst of phase 0 takes 900 ns

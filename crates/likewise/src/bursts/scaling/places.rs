@@ -7,9 +7,8 @@ use rayon::prelude::*;
 use super::lone::Alone;
 use super::matched::RunBursts;
 use super::sequence::{Pair, align};
-use super::steps::{
-    Likeness, Nature, SAME_TRAITS, SAME_WORK, Steps, WorkRange, label, threads, traits_apart,
-};
+use super::steps::{Likeness, Nature, SAME_TRAITS, SAME_WORK, Steps, WorkRange, label, traits_apart};
+use super::threads::Threads;
 use crate::cluster::ClusterId;
 
 /// At most so many threads of a run are aligned, at equal distances; and as many
@@ -69,10 +68,10 @@ impl<'a> Own<'a> {
     fn of(
         run: &RunBursts<'_>,
         nature: &Nature,
-        threads: &'a [Steps],
+        threads: &'a Threads,
         (range, is_alone): (WorkRange, bool),
     ) -> Option<Self> {
-        let first = guide(run, threads)?;
+        let (first, threads) = (threads.guide?, &threads.steps);
         let guide = &threads[first];
         let chosen = chosen(run, threads, first);
         // Of steps as alike, those are one that begin at about one time.
@@ -121,32 +120,6 @@ impl<'a> Own<'a> {
     }
 }
 
-/// Of the threads with the most steps, the first whose steps take the median time but for half
-/// of it, or else the one that comes nearest. The first is mostly the same one in several runs,
-/// and what it does at its start is, too. But where one step is uneven, it may have a tenth of
-/// it, and is like no thread of a run in which it is even.
-fn guide(run: &RunBursts<'_>, threads: &[Steps]) -> Option<usize> {
-    let most = threads.iter().map(|steps| steps.bursts.len()).max()?;
-    let longest: Vec<usize> = (0..threads.len()).filter(|&t| threads[t].bursts.len() == most).collect();
-    let mut usual = 0u128;
-    let mut apart = vec![0u128; longest.len()];
-    for step in 0..most {
-        let time = |&t: &usize| {
-            let burst = threads[t].bursts[step] as usize;
-            run.table.duration[run.complete.at(burst) as usize].0
-        };
-        let times: Vec<u64> = longest.iter().map(time).collect();
-        let mut sorted = times.clone();
-        let middle = *sorted.select_nth_unstable((times.len() - 1) / 2).1;
-        usual += u128::from(middle);
-        for (apart, time) in apart.iter_mut().zip(&times) {
-            *apart += u128::from(time.abs_diff(middle));
-        }
-    }
-    let nearest = || (0..longest.len()).min_by_key(|&i| apart[i]);
-    apart.iter().position(|apart| 2 * apart <= usual).or_else(nearest).map(|i| longest[i])
-}
-
 /// Aligns the threads of every run to the guide of that run, and this one to
 /// the guide of the reference. The first step is the surer one: within a run, a
 /// step does the same work on every thread that has it, while between runs the
@@ -161,7 +134,7 @@ pub(super) fn places(
     ranges: &[WorkRange],
     reference: usize,
 ) -> Places {
-    let all: Vec<Vec<Steps>> = runs.iter().map(threads).collect();
+    let all: Vec<Threads> = runs.iter().map(Threads::of).collect();
     let own = |r: usize| Own::of(&runs[r], &natures[r], &all[r], (WorkRange::between(1, 1), runs.len() == 1));
     let own: Vec<Option<Own<'_>>> = (0..runs.len()).map(own).collect();
     let none = |r: usize| {
@@ -176,7 +149,7 @@ pub(super) fn places(
         let mut placed = none(r);
         let Some(own) = &own[r] else { return placed };
         for &t in &own.chosen {
-            all[r][t].bursts.iter().for_each(|&burst| placed.aligned[burst as usize] = true);
+            all[r].steps[t].bursts.iter().for_each(|&burst| placed.aligned[burst as usize] = true);
         }
         let n_steps = own.guide.bursts.len();
         let mut place_of: Vec<Option<u32>> = (0..n_steps as u32).map(Some).collect();
@@ -196,12 +169,13 @@ pub(super) fn places(
             placed.place[burst] = step.and_then(|step| place_of[step as usize]).map(|place| at(burst, place));
         }
         if r != reference {
-            let align_one = |&t: &usize| align_often((&natures[r], &all[r][t]), guide, ranges[r], |_, _| 1.0);
+            let align_one =
+                |&t: &usize| align_often((&natures[r], &all[r].steps[t]), guide, ranges[r], |_, _| 1.0);
             let pairs: Vec<Vec<Pair>> = own.apart.par_iter().map(align_one).collect();
             for (&t, pairs) in own.apart.iter().zip(pairs) {
-                all[r][t].bursts.iter().for_each(|&burst| placed.place[burst as usize] = None);
+                all[r].steps[t].bursts.iter().for_each(|&burst| placed.place[burst as usize] = None);
                 for pair in pairs {
-                    let burst = all[r][t].bursts[pair.a as usize] as usize;
+                    let burst = all[r].steps[t].bursts[pair.a as usize] as usize;
                     placed.place[burst] = Some(Place { place: pair.b, likeness: pair.likeness });
                 }
             }

@@ -4,9 +4,6 @@ use super::matched::RunBursts;
 use crate::cluster::ClusterId;
 use crate::table::CounterColumn;
 
-/// At most so many steps of a thread are aligned: the longest ones.
-pub(super) const MAX_STEPS: usize = 4096;
-
 /// Two groups of places can be one phase only if ln(work) per burst differs by
 /// less than this in every run that has both in clusters.
 pub(super) const SAME_WORK: f64 = 0.1;
@@ -203,29 +200,6 @@ impl Steps {
             weight: steps.iter().map(|&i| self.weight[i]).collect(),
         }
     }
-}
-
-/// The threads of a run that have complete bursts, in order.
-pub(super) fn threads(run: &RunBursts<'_>) -> Vec<Steps> {
-    let table = run.table;
-    let thread = |&k: &u32| {
-        let i = run.complete.at(k as usize) as usize;
-        table.thread_of(i)
-    };
-    let duration = |k: u32| table.duration[run.complete.at(k as usize) as usize].0;
-    let all: Vec<u32> = (0..run.complete.len() as u32).collect();
-    let steps = |bursts: &[u32]| {
-        let mut bursts = bursts.to_vec();
-        if bursts.len() > MAX_STEPS {
-            bursts.sort_by(|&a, &b| duration(b).cmp(&duration(a)).then(a.cmp(&b)));
-            bursts.truncate(MAX_STEPS);
-            bursts.sort_unstable();
-        }
-        let total: f64 = bursts.iter().map(|&k| duration(k) as f64).sum::<f64>();
-        let average = (total / bursts.len() as f64).max(1.0);
-        Steps { weight: bursts.iter().map(|&k| duration(k) as f64 / average).collect(), bursts }
-    };
-    all.chunk_by(|a, b| thread(a) == thread(b)).map(steps).collect()
 }
 
 /// Label of a complete burst.

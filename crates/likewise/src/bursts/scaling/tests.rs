@@ -7,6 +7,7 @@ use crate::synth::{COUNTERS, Run, RunSpec};
 use crate::table::{BurstTable, Counter, CounterColumn, Rows};
 
 /// A run, and the truth as its clustering.
+#[derive(Clone)]
 pub(super) struct Made {
     pub(super) table: BurstTable,
     pub(super) complete: Rows,

@@ -65,24 +65,42 @@ pub(super) struct Times {
     n_threads: usize,
     n: usize,
     x: Vec<f64>,
+    /// The mean time of a thread in each repetition, if none had a burst more than others.
+    even: Vec<f64>,
 }
 
 impl Times {
     /// Of bursts in burst order (`bursts`, with their `thread`s and durations),
     /// in `n` repetitions: burst k of m of its thread is in repetition ⌊k·n/m⌋.
+    ///
+    /// If m is no multiple of n, some repetitions hold a burst more than others. What all threads
+    /// take longer for that is no chance; how many bursts one of them has may be.
     pub(super) fn of(bursts: &[(u32, f64)], n_threads: usize, n: usize) -> Self {
         let mut x = vec![0.0; n_threads * n];
+        let mut even = vec![0.0; n];
+        let mut counts = vec![0.0; n];
         for own in bursts.chunk_by(|a, b| a.0 == b.0) {
-            for (k, &(thread, time)) in own.iter().enumerate() {
-                x[thread as usize * n + k * n / own.len()] += time;
+            let row = own[0].0 as usize * n;
+            let row = &mut x[row..row + n];
+            counts.fill(0.0);
+            for (k, &(_, time)) in own.iter().enumerate() {
+                let repetition = k * n / own.len();
+                row[repetition] += time;
+                counts[repetition] += 1.0;
             }
+            let per_burst = |(sum, count): (&f64, &f64)| if own.len() > n { sum / count } else { *sum };
+            let own: Vec<f64> = row.iter().zip(&counts).map(per_burst).collect();
+            let whole = row.iter().sum::<f64>() / own.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+            let scale = whole / n_threads.max(1) as f64;
+            even.iter_mut().zip(own).for_each(|(even, time)| *even += scale * time);
         }
-        Self { n_threads, n, x }
+        Self { n_threads, n, x, even }
     }
 
     /// Adds `weight` times another of as many threads and repetitions.
     pub(super) fn add(&mut self, other: &Self, weight: f64) {
         self.x.iter_mut().zip(&other.x).for_each(|(x, y)| *x += weight * y);
+        self.even.iter_mut().zip(&other.even).for_each(|(x, y)| *x += weight * y);
     }
 
     pub(super) fn n(&self) -> usize {
@@ -142,9 +160,9 @@ impl Times {
         if self.n < LEAST_REPETITIONS {
             return None;
         }
-        let (means, n) = (self.means(), self.n as f64);
-        let mean = means.iter().sum::<f64>() / n;
-        let squares: f64 = means.iter().map(|x| (x - mean).powi(2)).sum();
+        let n = self.n as f64;
+        let mean = self.even.iter().sum::<f64>() / n;
+        let squares: f64 = self.even.iter().map(|x| (x - mean).powi(2)).sum();
         (mean > 0.0).then(|| Variance { value: squares / (n - 1.0) / n / (mean * mean), freedom: n - 1.0 })
     }
 
@@ -195,10 +213,14 @@ pub(super) fn may_be_chance(ln_ratio: f64, a: Option<Variance>, b: Option<Varian
 /// than five.
 #[must_use]
 pub fn lengths_may_be_alike(a: &[f64], b: &[f64]) -> Option<bool> {
-    let times = |x: &[f64]| Times { n_threads: 1, n: x.len(), x: x.to_vec() };
     let mean = |x: &[f64]| x.iter().sum::<f64>() / x.len() as f64;
-    let (of_a, of_b) = (times(a).variance_of_mean()?, times(b).variance_of_mean()?);
+    let (of_a, of_b) = (of_one(a).variance_of_mean()?, of_one(b).variance_of_mean()?);
     Some(may_be_chance((mean(a) / mean(b)).ln(), Some(of_a), Some(of_b)))
+}
+
+/// The times of one thread.
+fn of_one(x: &[f64]) -> Times {
+    Times { n_threads: 1, n: x.len(), x: x.to_vec(), even: x.to_vec() }
 }
 
 /// The median; NaN of no values.
@@ -315,12 +337,46 @@ mod tests {
         assert_eq!(Times::default().balance(1), None);
     }
 
+    /// The step before the loop is one burst more than there are iterations. One of these had two
+    /// bursts, and twice the time, so that 10 % in every burst could be chance.
+    #[test]
+    fn a_repetition_with_a_burst_more_takes_no_longer() {
+        let of = |burst: f64, n_bursts: usize, noise: f64| {
+            let time = |k: usize| burst * (1.0 + noise * ((k * 7 % 11) as f64 / 5.0 - 1.0));
+            let bursts: Vec<(u32, f64)> =
+                (0..4).flat_map(|t| (0..n_bursts).map(move |k| (t, time(k)))).collect();
+            Times::of(&bursts, 4, 20)
+        };
+        for n_bursts in [21, 22, 30, 41] {
+            let even = of(10.0, n_bursts, 0.0);
+            assert!(even.even.iter().all(|x| (x - n_bursts as f64 / 2.0).abs() < 1e-9), "{even:?}");
+            let variance = |burst, noise| of(burst, n_bursts, noise).variance_of_mean();
+            assert!(!may_be_chance(1.1f64.ln(), variance(10.0, 0.01), variance(11.0, 0.01)));
+            assert!(may_be_chance(1.1f64.ln(), variance(10.0, 0.3), variance(11.0, 0.3)));
+        }
+        let mut twice = of(10.0, 21, 0.0);
+        twice.add(&of(10.0, 41, 0.0), 2.0);
+        assert!(twice.even.iter().all(|x| (x - 51.5).abs() < 1e-9), "{twice:?}");
+        // A thread that does a step in some repetitions takes no time in the others.
+        assert_eq!(Times::of(&[(0, 3.0), (0, 5.0)], 1, 4).even, [3.0, 0.0, 5.0, 0.0]);
+    }
+
+    /// Workers have so many jobs as they happen to get.
+    #[test]
+    fn how_many_bursts_a_thread_has_may_be_chance() {
+        let bursts: Vec<(u32, f64)> =
+            (0..6).flat_map(|t| (0..18 + t as usize).map(move |_| (t, 10.0))).collect();
+        let times = Times::of(&bursts, 6, 20);
+        let of_one = times.variance_of_thread(20).expect("they repeat");
+        assert!(of_one.value.sqrt() > 0.03, "{of_one:?}");
+    }
+
     #[test]
     fn a_repetition_that_takes_long_once_is_no_imbalance() {
         let even = |t: usize, k: usize| 100.0 + (t * 7 + k * 3) as f64 % 5.0;
         let of = |x: &dyn Fn(usize, usize) -> f64| {
             let rows = (0..8).flat_map(|t| (0..40).map(move |k| x(t, k)));
-            Times { n_threads: 8, n: 40, x: rows.collect() }
+            Times { n_threads: 8, n: 40, x: rows.collect(), even: Vec::new() }
         };
         let usual = of(&even).usual_balance(10).expect("they repeat");
         assert!((usual - of(&even).balance(10).expect("they take time")).abs() < 1e-12 && usual > 0.99);
@@ -336,13 +392,13 @@ mod tests {
         for often in [often, late, all] {
             assert_eq!(often.usual_balance(10), often.balance(10));
         }
-        let few = Times { n_threads: 2, n: 4, x: vec![1.0; 8] };
+        let few = Times { n_threads: 2, n: 4, x: vec![1.0; 8], even: vec![1.0; 4] };
         assert_eq!(few.usual_balance(1), None);
     }
 
     #[test]
     fn what_varies_may_be_chance_and_what_does_not_is_none() {
-        let of = |x: &[f64]| Times { n_threads: 1, n: x.len(), x: x.to_vec() }.variance_of_mean();
+        let of = |x: &[f64]| of_one(x).variance_of_mean();
         let steady = of(&[10.0, 10.1, 9.9, 10.0, 10.1, 9.9]);
         let wild = of(&[10.0, 14.0, 6.0, 12.0, 8.0, 11.0]);
         assert!(!may_be_chance(1.3f64.ln(), steady, steady));
