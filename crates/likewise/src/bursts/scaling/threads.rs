@@ -48,7 +48,10 @@ impl Threads {
             threads.iter_mut().for_each(|steps| leave_out_short(run, steps, least));
         }
         let most = longest(&threads).len();
-        let rows = if is_long(&threads) { stretches(most) } else { vec![0..most] };
+        let rows = match is_long(&threads) {
+            true => stretches(most),
+            false => std::iter::once(0..most).collect(),
+        };
         let guide = guide(run, &threads, &rows);
         if let Some(guide) = guide.filter(|_| is_long(&threads)) {
             let times: Vec<Range<u64>> =
