@@ -85,7 +85,7 @@ impl Ratios {
             return by_bursts.filter(|_| for_period < HARDLY || !is_inner);
         }
         match for_period + self.share(1.0) {
-            rest if is_nearly_all(1.0 - rest, 1.0) => by_bursts,
+            rest if rest < HARDLY || !is_inner && is_nearly_all(1.0 - rest, 1.0) => by_bursts,
             _ if for_period >= GOOD && is_inner => by_period(),
             _ => None,
         }
