@@ -230,16 +230,23 @@ fn a_farm_of_tasks_is_strong_scaling() {
     assert!(!said.iter().any(|said| said.contains("stops scaling")), "{said:?}");
 }
 
-/// Jobs of three kinds in no order, dealt out to 8 workers; those of the first kind take `longer`
-/// times as long for as many instructions, and `more` times as long for more.
+/// A start, then jobs that a master hands out to 7 workers, and an end. Each third job takes
+/// `longer` times as long for as many instructions, and `more` times as long for more.
 fn farm(path: PathBuf, longer: f64, more: f64) -> PathBuf {
-    let (mut rows, mut free, mut seed) = (Vec::new(), [0; 8], 7u64);
-    for _ in 0..240 {
-        let kind = (1000.0 * (jitter(&mut seed) - 0.99) * 50.0) as usize % 3;
-        let (time, ipc) = [(1500.0 * longer * more, 1.1 / longer), (800.0, 1.6), (60.0, 0.8)][kind];
-        let worker = (0..8).min_by_key(|&worker| free[worker]).unwrap();
-        let time = time * jitter(&mut seed);
-        free[worker] = row(&mut rows, worker as u32 + 1, free[worker], (time, ipc)) + 2_000;
+    let (mut rows, mut seed) = (Vec::new(), 7u64);
+    let mut free: Vec<u64> = (1..=8).map(|task| row(&mut rows, task, 0, (1600.0, 1.0)) + 5_000).collect();
+    for job in 0..80 {
+        let worker = (1..8).min_by_key(|&worker| free[worker]).unwrap();
+        // The master waits for a worker that has nothing to do.
+        let asked = if job < 7 { free[0] } else { free[0].max(free[worker]) };
+        free[0] = row(&mut rows, 1, asked, (80.0, 0.8)) + 1_500;
+        let (time, ipc) = if job % 3 == 0 { (2500.0 * longer * more, 1.1 / longer) } else { (1000.0, 1.6) };
+        let time = 8.0 * time * (1.0 + 5.0 * (jitter(&mut seed) - 1.0));
+        free[worker] = row(&mut rows, worker as u32 + 1, free[worker].max(free[0]), (time, ipc)) + 2_000;
+    }
+    let end = *free.iter().max().unwrap();
+    for task in 1..=8 {
+        row(&mut rows, task, end, (960.0, 1.3));
     }
     written(path, rows)
 }
