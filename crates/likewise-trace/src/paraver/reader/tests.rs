@@ -547,7 +547,9 @@ fn when_tracing_was_off_is_told() {
         read_text(&text, &ReadOptions::default()).unwrap().report.begin
     };
     assert_eq!(begin("1:1:1:1:1:5:40:14\n"), micros(90));
-    assert_eq!(begin("1:1:1:1:1:5:40:2\n"), micros(5));
+    assert_eq!(begin("1:1:1:1:1:5:40:3\n"), micros(5));
+    // Nor before a thread is there.
+    assert_eq!(begin("1:1:1:1:1:5:40:2\n"), micros(90));
 }
 
 #[test]
