@@ -116,7 +116,7 @@ fn every_method_takes_the_number_that_is_given() {
 #[test]
 fn any_number_of_threads_and_processes_gives_the_same_bytes() {
     let dir = tempfile::tempdir().unwrap();
-    let traces = traces(500);
+    let traces = traces(200);
     let file = write_npy(dir.path(), &traces);
     for mode in ["exact", "sampled"] {
         let one = dir.path().join(format!("{mode}-1"));

@@ -286,7 +286,7 @@ fn few_iterations_are_compared_per_burst_or_iteration() {
 #[test]
 fn tasks_that_are_slow_in_one_phase_are_named_with_what_they_lose() {
     let dir = tempfile::tempdir().unwrap();
-    for seed in 0..20 {
+    for seed in 0..10 {
         let seed = &seed.to_string();
         let args = |kind| ["--iterations", "20", "--phases", "5", "--seed", seed, "--defect", kind];
         let none = made(dir.path(), "none", &args("none"));
