@@ -16,7 +16,8 @@ use likewise::bursts::Period;
 use likewise::bursts::scaling::{
     Calm, Change, Evidence, FactorKind, IterationsFrom, Measured, Measures, OneOff, Per, PhaseInRun,
     PhaseScaling, Repeats, RunBursts, RunFigures, RunMatch, Scaling, SlowTasks, ToldScaling, calm,
-    computing_within, is_same_work, match_by_calls, match_runs, phase_scaling, repeats, whole_run,
+    computing_within, is_same_work, match_by_calls, match_by_work, match_runs, phase_scaling, repeats,
+    whole_run,
 };
 use likewise::table::{BurstTable, Nanos};
 use likewise::words::{listed, percent};
@@ -232,14 +233,33 @@ impl Comparison {
         let by_calls = analysed.iter().all(|run| run.analysis.grouped.method == Method::Places);
         let by_calls = || by_calls.then(|| match_by_calls(&views)).flatten();
         let found = stages.time("match", || by_calls().unwrap_or_else(|| match_runs(&views)));
+        let comparison = Self::matched_by(&found, &analysed, settings, stages);
+        if comparison.looked_at().any(Phase::is_known) {
+            return comparison;
+        }
+        // Neither calls nor the order of steps have told which phase is which.
+        let Some(found) = stages.time("match", || match_by_work(&views)) else { return comparison };
+        let mut by_work = Self::matched_by(&found, &analysed, settings, stages);
+        if !by_work.looked_at().any(Phase::is_known) {
+            return comparison;
+        }
+        let text = "The order of steps does not tell which phases are the same: bursts that do the same work (within \
+                    10%, and no other phase does it) are one phase.";
+        by_work.notes.push(text.to_owned());
+        by_work
+    }
+
+    /// Compares runs of which it is known which phase is which.
+    fn matched_by(found: &RunMatch, analysed: &[Analysed], settings: Settings, stages: &mut Stages) -> Self {
+        let views: Vec<RunBursts<'_>> = analysed.iter().map(|run| run_bursts(&run.analysis)).collect();
         let periods: Vec<Option<Period>> =
             analysed.iter().map(|run| run.analysis.period().found.clone().ok()).collect();
-        let mut repeats = repeats(&views, &found, &periods, settings.total);
+        let mut repeats = repeats(&views, found, &periods, settings.total);
         // A farm of tasks has no iterations, but as much work on any number of threads.
         let threads: BTreeSet<u64> = views.iter().map(RunBursts::threads).collect();
         let is_total = repeats.whole.is_none() && threads.len() > 1 && is_same_work(&views);
         if is_total {
-            repeats = self::repeats(&views, &found, &periods, true);
+            repeats = self::repeats(&views, found, &periods, true);
         }
         stages.time("scale", || {
             // A drawn time says nothing of a single burst.
@@ -250,8 +270,8 @@ impl Comparison {
             let calms: Vec<Calm> = (0..views.len()).map(of_run).collect();
             let calmed: Vec<RunBursts<'_>> =
                 views.iter().zip(&calms).map(|(view, calm)| calmed(view, calm)).collect();
-            let measures = Measures::of(&calmed, &views, &found, &repeats);
-            let mut comparison = Self::measured(&analysed, settings, (&found, &repeats), (&measures, &calms));
+            let measures = Measures::of(&calmed, &views, found, &repeats);
+            let mut comparison = Self::measured(analysed, settings, (found, &repeats), (&measures, &calms));
             if is_total {
                 let text = "How many iterations there are cannot be told, but all runs do the same work within 5%, over \
                             all threads: whole runs are compared.";

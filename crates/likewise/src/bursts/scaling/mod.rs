@@ -2,6 +2,7 @@
 
 mod assign;
 mod by_calls;
+mod by_work;
 mod code;
 mod cpu;
 #[cfg(test)]
@@ -30,6 +31,7 @@ mod threads;
 mod times;
 
 pub use by_calls::match_by_calls;
+pub use by_work::match_by_work;
 pub use factors::{
     Change, CpuChange, Factor, FactorKind, PhaseScaling, RunFigures, Scaling, phase_scaling, scaling_of,
     whole_run,

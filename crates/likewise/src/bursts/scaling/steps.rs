@@ -86,6 +86,11 @@ impl Nature {
         &self.traits[i * self.d..(i + 1) * self.d]
     }
 
+    /// How many traits, the first ones, tell what code it is.
+    pub(super) fn of_code(&self) -> usize {
+        self.of_code
+    }
+
     /// The mean of some bursts; of none, nothing.
     pub(super) fn centre(&self, bursts: &[u32]) -> Option<Centre> {
         if bursts.is_empty() {
