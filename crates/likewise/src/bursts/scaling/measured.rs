@@ -91,6 +91,11 @@ impl Measured {
         }
     }
 
+    /// The same with a load balance that does not come from the sums of threads.
+    pub(super) fn balanced(self, balance: Option<f64>) -> Self {
+        Self { longest: balance.map_or(self.longest, |balance| self.mean() / balance), ..self }
+    }
+
     /// Mean time of a thread of the run for one repetition, in ns.
     #[must_use]
     pub fn mean(&self) -> f64 {

@@ -11,7 +11,7 @@ use super::measured::{Measured, Threads};
 use super::repeats::{Per, PhaseRepeats, Repeats};
 use super::steps::SAME_WORK;
 use super::strays::Strays;
-use super::times::{ByTask, OddTasks, Times, odd_tasks, threads_of};
+use super::times::{ByTask, OddTasks, Times, as_many_each, odd_tasks, threads_of};
 use crate::bursts::findings::LEAST_SHARE;
 use crate::cluster::ClusterId;
 use crate::table::Nanos;
@@ -255,7 +255,8 @@ impl<'a> Measures<'a> {
             let times = times.as_ref()?;
             let block = if *per == Per::Run { times.n() } else { shortest };
             let of = |figures, times: &Times| {
-                Measured::of(figures, repetitions[r], times, block, &self.threads[r])
+                let of = Measured::of(figures, repetitions[r], times, block, &self.threads[r]);
+                if *per == Per::Burst { of.balanced(times.balance(block)) } else { of }
             };
             let mut measured = of(self.figures[r][p], times);
             measured.cpu = self.cpu[r].as_ref().and_then(|cpu| {
@@ -268,12 +269,16 @@ impl<'a> Measures<'a> {
     }
 
     /// Times of the threads in as many repetitions as each has bursts, or as
-    /// the run has iterations, if that is fewer.
+    /// the run has iterations, if that is fewer; of single bursts, as if all had as many.
     fn times(&self, p: usize, r: usize, members: &Members) -> Option<Times> {
         let figures = &self.figures[r][p];
         let bursts = (figures.instances / figures.threads.max(1)).max(1);
-        let n = self.repeats.iterations[r].map_or(bursts, |(n, _)| n.clamp(1, bursts));
-        (!members.is_empty()).then(|| Times::of(members, self.threads[r].len(), n as usize))
+        let n = self.repeats.iterations[r].map_or(bursts, |(n, _)| n.clamp(1, bursts)) as usize;
+        let n_threads = self.threads[r].len();
+        (!members.is_empty()).then(|| match self.repeats.phases[p].per {
+            Per::Burst => Times::of(&as_many_each(members), n_threads, n),
+            _ => Times::of(members, n_threads, n),
+        })
     }
 
     /// All computation of each run: the whole run, or an iteration, which is

@@ -2,6 +2,7 @@
 
 use super::matched::{RunBursts, RunMatch};
 use super::ratios::{AGREE, Ratio, Ratios};
+use super::steps::instructions;
 use super::times::{Variance, may_be_chance};
 use crate::bursts::period::Period;
 use crate::bursts::serial::is_nearly_all;
@@ -23,7 +24,8 @@ const OF_THE_LOOP: f64 = 0.5;
 /// that it has in common with a run that has one hold this share of its time.
 const MUCH: f64 = 0.5;
 /// Whole runs do the same work if phases with at least this share of each run's
-/// time are run equally often.
+/// time are run equally often; a phase does as much in two runs if one does at least this share of
+/// the instructions of the other.
 const SAME_WORK: f64 = 0.95;
 
 /// What figures are compared per.
@@ -81,6 +83,8 @@ struct Count {
     in_region: f64,
     threads: f64,
     time: f64,
+    /// Instructions; no number where not all are known.
+    work: f64,
     /// Those of the thread that was added last.
     of_thread: f64,
     /// Sum of the squares of each thread's.
@@ -114,7 +118,7 @@ impl Count {
 /// some phases, and a step may be in another phase at times. Where two runs
 /// differ by no more than that, the bursts of the phase give its number of
 /// iterations. Without a period, phases that are run equally often in all runs
-/// are compared as they are, and the others per burst. `total` says that all
+/// or do as much work in all, are compared as they are, and the others per burst. `total` says that all
 /// runs do the same work.
 ///
 /// # Returns
@@ -171,11 +175,13 @@ fn counts(
     let mut found = vec![Count::default(); n_phases];
     let mut last: Vec<Option<usize>> = vec![None; n_phases];
     let thread = |i: usize| table.thread_of(i);
+    let work = instructions(run);
     for (i, phase) in run.complete.iter().zip(phase_of) {
         let (i, Some(p)) = (i as usize, phase.map(|p| p as usize)) else { continue };
         let count = &mut found[p];
         count.bursts += 1.0;
         count.time += table.duration[i].0 as f64;
+        count.work += work.map_or(f64::NAN, |column| column.values.get(i));
         if last[p].replace(i).is_none_or(|before| thread(before) != thread(i)) {
             count.threads += 1.0;
             count.of_thread = 0.0;
@@ -342,12 +348,16 @@ impl Loops<'_> {
         PhaseRepeats { per, times: (0..n.len()).map(times).collect(), in_loop: true }
     }
 
-    /// A phase of runs whose iterations are not known.
+    /// A phase of runs whose iterations are not known. In more bursts that do as much work in all,
+    /// it is done in smaller parts.
     fn per_burst(&self, p: usize) -> PhaseRepeats {
         let each: Vec<f64> = self.counts.iter().map(|of_run| of_run[p].per_thread()).collect();
         let mut present = each.iter().copied().filter(|n| *n > 0.0);
         let first = present.next().unwrap_or(0.0);
-        let (per, times) = if present.all(|n| is_same(n, first)) {
+        let work = || self.counts.iter().map(|of_run| of_run[p]).filter(|c| c.bursts > 0.0).map(|c| c.work);
+        let most = work().fold(0.0, f64::max);
+        let is_as_much = || work().all(|work| work >= SAME_WORK * most);
+        let (per, times) = if present.all(|n| is_same(n, first)) || is_as_much() {
             (Per::Run, vec![1.0; each.len()])
         } else {
             (Per::Burst, each.iter().map(|&n| if n > 0.0 { n } else { 1.0 }).collect())

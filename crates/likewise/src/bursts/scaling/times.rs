@@ -69,6 +69,15 @@ pub(super) struct Times {
     even: Vec<f64>,
 }
 
+/// Bursts in burst order (thread and duration), as if each thread had as many of them: the mean of
+/// those that have any.
+pub(super) fn as_many_each(bursts: &[(u32, f64)]) -> Vec<(u32, f64)> {
+    let of_threads = || bursts.chunk_by(|a, b| a.0 == b.0);
+    let mean = bursts.len() as f64 / of_threads().count().max(1) as f64;
+    let level = |own: &[(u32, f64)]| mean / own.len() as f64;
+    of_threads().flat_map(|own| own.iter().map(move |&(thread, time)| (thread, time * level(own)))).collect()
+}
+
 impl Times {
     /// Of bursts in burst order (`bursts`, with their `thread`s and durations),
     /// in `n` repetitions: burst k of m of its thread is in repetition ⌊k·n/m⌋.
@@ -283,7 +292,8 @@ pub(super) struct ByTask {
 /// others. `noise` is by how much the logarithm of the ratio of their times
 /// varies by chance, if repetitions tell it. A task with more or fewer bursts
 /// than in the other run is left out: it does other work, or some of its bursts
-/// were taken for another phase.
+/// were taken for another phase. Where it has a few more, single ones must take
+/// that much longer, too.
 pub(super) fn odd_tasks(
     tasks: &[(u32, u32)],
     (base, now): (&ByTask, &ByTask),
@@ -291,6 +301,8 @@ pub(super) fn odd_tasks(
     least: f64,
 ) -> Option<OddTasks> {
     let is_same = |t: usize| (base.bursts[t] - now.bursts[t]).abs() <= SAME_BURSTS * base.bursts[t];
+    let more = |t: usize| (now.bursts[t] / base.bursts[t]).ln().max(0.0);
+    let mores: Vec<f64> = (0..tasks.len()).map(more).collect();
     let (base, now) = (&base.time, &now.time);
     let ratios: Vec<f64> = base.iter().zip(now).map(|(a, b)| (b / a).ln()).collect();
     let known: Vec<usize> = (0..ratios.len()).filter(|&t| ratios[t].is_finite() && is_same(t)).collect();
@@ -304,7 +316,7 @@ pub(super) fn odd_tasks(
         None => far_by_chance(&known_ratios),
     };
     let least = least.max(by_chance);
-    let odd: Vec<usize> = known.iter().copied().filter(|&t| ratios[t] - middle > least).collect();
+    let odd: Vec<usize> = known.iter().copied().filter(|&t| ratios[t] - mores[t] - middle > least).collect();
     if odd.is_empty() || 2 * odd.len() >= known.len() {
         return None;
     }
@@ -415,6 +427,18 @@ mod tests {
     }
 
     #[test]
+    fn threads_of_unlike_numbers_of_bursts_are_even_where_bursts_are() {
+        let bursts = [(0, 10.0), (0, 10.0), (0, 10.0), (1, 10.0), (3, 20.0), (3, 20.0)];
+        let even = as_many_each(&bursts);
+        let of = |thread: u32| even.iter().filter(|own| own.0 == thread).map(|own| own.1).sum::<f64>();
+        // Two bursts each, of 10 and of 20.
+        assert!(
+            [(0, 20.0), (1, 20.0), (2, 0.0), (3, 40.0)].iter().all(|&(t, sum)| (of(t) - sum).abs() < 1e-9)
+        );
+        assert_eq!(as_many_each(&[]), []);
+    }
+
+    #[test]
     fn tasks_that_differ_from_the_others_are_odd() {
         let tasks: Vec<(u32, u32)> = (1..=6).map(|t| (1, t)).collect();
         let of = |time: [f64; 6]| ByTask { time: time.to_vec(), bursts: vec![3.0; 6] };
@@ -447,5 +471,12 @@ mod tests {
         let mut more = now.clone();
         more.bursts[1] = 6.0;
         assert_eq!(odd_tasks(&tasks, (&base, &more), Some(0.0), 0.05), None, "it has more bursts");
+        let [mut fifteen, mut sixteen] = [base.clone(), base.clone()];
+        fifteen.bursts = vec![15.0; 6];
+        sixteen.bursts = vec![15.0, 15.0, 15.0, 15.0, 15.0, 16.0];
+        sixteen.time[5] *= 16.0 / 15.0;
+        assert_eq!(odd_tasks(&tasks, (&fifteen, &sixteen), Some(0.0), 0.05), None, "it has one more burst");
+        sixteen.time[5] *= 1.1;
+        assert!(odd_tasks(&tasks, (&fifteen, &sixteen), Some(0.0), 0.05).is_some(), "and each takes longer");
     }
 }
