@@ -278,6 +278,42 @@ fn a_longer_run_is_told_where_iterations_are_not_known() {
     assert!(!like.contains("From begin to end") && !like.contains("may be the same"), "{like}");
 }
 
+/// Jobs of three kinds in no order, dealt out to 8 workers; those of the first kind take `longer`
+/// times as long for as many instructions, and `more` times as long for more.
+fn jobs(path: PathBuf, mut seed: u64, longer: f64, more: f64) -> PathBuf {
+    let (mut rows, mut free) = (Vec::new(), [0; 8]);
+    for _ in 0..240 {
+        let kind = (50_000.0 * (jitter(&mut seed) - 0.99)) as usize % 3;
+        let (time, ipc) = [(1500.0 * longer * more, 1.1 / longer), (800.0, 1.6), (60.0, 0.8)][kind];
+        let worker = (0..8).min_by_key(|&worker| free[worker]).unwrap();
+        let time = time * jitter(&mut seed);
+        free[worker] = row(&mut rows, worker as u32 + 1, free[worker], (time, ipc)) + 2_000;
+    }
+    written(path, rows)
+}
+
+/// Of the first pair "which phases are slower or faster cannot be told" was said.
+#[test]
+fn jobs_in_no_order_are_known_by_their_work() {
+    let dir = tempfile::tempdir().unwrap();
+    for seed in [7, 31, 41] {
+        let run = |name: &str, seed, longer, more| jobs(dir.path().join(name), seed, longer, more);
+        let base = run("base.csv", seed, 1.0, 1.0);
+        let compared = |now: PathBuf| compared(dir.path(), &[base.clone(), now]);
+        let (summary, said) = compared(run("slow.csv", seed, 2.0, 1.0));
+        let phases = summary["phases"].as_array().unwrap();
+        let slower: Vec<&Value> = phases.iter().filter(|phase| phase["slower_in"] == "slow").collect();
+        assert!(slower.len() == 1 && slower[0]["cause"] == "ipc", "{seed}: {said:?}");
+        let factor = slower[0]["runs"][1]["factors"]["ipc_scalability"].as_f64().unwrap();
+        assert!((factor - 0.5).abs() < 0.01, "{seed}: {factor}");
+        for now in [run("more.csv", seed, 1.0, 2.0), run("like.csv", seed + 1000, 1.0, 1.0)] {
+            let (_, said) = compared(now);
+            let is_told = |said: &&String| said.contains("slower in") || said.contains("faster in");
+            assert_eq!(said.iter().find(is_told), None, "{seed}: {said:?}");
+        }
+    }
+}
+
 /// A program that reads for `begin` µs before its loop and writes for `end` µs after it, on one
 /// task, where these take any time.
 fn with_ends(dir: &Path, (tasks, few): (u32, u32), begin: f64, end: f64) -> PathBuf {

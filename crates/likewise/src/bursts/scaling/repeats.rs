@@ -420,4 +420,16 @@ mod tests {
         assert_eq!(of([60.0, 59.0], [60.0, 59.0]), [Some(60), Some(59)]);
         assert_eq!(of([60.0, 30.0], [60.0, 30.0]), [Some(60), Some(30)]);
     }
+
+    /// Without iterations: as much work in twice the bursts is one step in two halves.
+    #[test]
+    fn as_much_work_in_more_bursts_is_compared_as_it_is() {
+        let per = |bursts: f64, work: f64| {
+            let of = |bursts, work| vec![Count { bursts, threads: 2.0, work, ..Count::default() }];
+            let counts = [of(60.0, 6e6), of(bursts, work)];
+            Loops { counts: &counts, in_loop: &[false] }.per_burst(0).per
+        };
+        assert_eq!((per(60.0, 9e6), per(120.0, 5.9e6)), (Per::Run, Per::Run));
+        assert_eq!((per(120.0, 12e6), per(120.0, f64::NAN)), (Per::Burst, Per::Burst));
+    }
 }
