@@ -2,7 +2,7 @@
 
 use super::wall::longest;
 use super::words::times;
-use super::{Comparison, Phase, THRESHOLD_OF_SAME_THREADS, cause, cause_of, per};
+use super::{Comparison, MUCH, Phase, THRESHOLD_OF_SAME_THREADS, cause, cause_of, per};
 use likewise::bursts::scaling::{
     Change, Factor, FactorKind, IterationsFrom, OneOff, Per, PhaseScaling, SERIAL_SHARE, Scaling, SlowTasks,
 };
@@ -76,7 +76,7 @@ impl Comparison {
         let without: Vec<&str> =
             self.runs.iter().filter(|run| run.iterations.is_none()).map(|run| run.name.as_str()).collect();
         let why = if self.unlike_iterations || without.is_empty() {
-            "Iterations of the runs are not of the same thing".to_owned()
+            "Whether iterations of the runs are of the same thing cannot be told".to_owned()
         } else {
             format!("How many iterations there are cannot be told ({})", without.join(", "))
         };
@@ -147,7 +147,7 @@ impl Comparison {
     /// lacks of the other, and they have as many instructions.
     fn may_be_one(&self, r: usize) -> Option<String> {
         let base = self.whole.base;
-        if !self.same_threads() || r == base {
+        if !self.same_threads() || r == base || [r, base].iter().any(|&r| self.runs[r].left.share > MUCH) {
             return None;
         }
         let only_in = |own: usize, other: usize| {
@@ -178,15 +178,19 @@ impl Comparison {
         if self.all_known() {
             return String::new();
         }
-        let known = |r: usize| -> f64 {
-            let phases = self.phases.iter().filter(|phase| phase.is_known() && phase.is_sure[r]);
-            phases.filter_map(|phase| phase.runs[r].as_ref()).map(|run| run.figures().share).sum()
-        };
-        let shares = (0..self.runs.len()).map(|r| (known(r), r));
+        let shares = (0..self.runs.len()).map(|r| (self.known_share(r), r));
         let least = shares.min_by(|a, b| a.0.total_cmp(&b.0));
         least.map_or_else(String::new, |(share, r)| {
             format!("; they have {} of the computing time of {}", percent(share), self.runs[r].name)
         })
+    }
+
+    /// The share of a run's computing time that phases have which are known to be the same, and of
+    /// which no other sentence tells.
+    pub(super) fn known_share(&self, r: usize) -> f64 {
+        let is_meant = |phase: &&Phase| phase.is_known() && phase.is_sure[r] && !self.is_off_core(phase);
+        let phases = self.looked_at().filter(is_meant).filter_map(|phase| phase.runs[r].as_ref());
+        phases.map(|run| run.figures().share).sum()
     }
 
     /// The iterations that the figures of a phase are of: `None` where they are

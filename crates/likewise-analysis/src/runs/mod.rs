@@ -63,6 +63,13 @@ pub struct Settings {
 const THRESHOLD: f64 = 0.8;
 const THRESHOLD_OF_SAME_THREADS: f64 = 0.95;
 
+/// A share of a run's computing time that is worth a note, if it is in no phase.
+const MUCH: f64 = 0.05;
+
+/// Phases are matched by their work alone if those that match hold this share of each run's
+/// computing time. Of two programs that have nothing in common, a phase may do the same work.
+const MOST: f64 = 0.5;
+
 /// A run.
 #[derive(Clone, Debug)]
 pub struct Run {
@@ -240,11 +247,12 @@ impl Comparison {
         // Neither calls nor the order of steps have told which phase is which.
         let Some(found) = stages.time("match", || match_by_work(&views)) else { return comparison };
         let mut by_work = Self::matched_by(&found, &analysed, settings, stages);
-        if !by_work.looked_at().any(Phase::is_known) {
+        // A little may do the same work by chance.
+        if (0..by_work.runs.len()).any(|r| by_work.known_share(r) < MOST) {
             return comparison;
         }
-        let text = "The order of steps does not tell which phases are the same: bursts that do the same work (within \
-                    10%, and no other phase does it) are one phase.";
+        let text = "Neither calls nor the order of steps tell which phases are the same: bursts that do the same work \
+                    (within 10%, and no other phase does it) are one phase.";
         by_work.notes.push(text.to_owned());
         by_work
     }
@@ -373,7 +381,7 @@ impl Comparison {
     /// Says what makes the comparison doubtful.
     fn warn(&mut self) {
         for run in &self.runs {
-            if run.left.share > 0.05 {
+            if run.left.share > MUCH {
                 self.notes.push(format!(
                     "{}: {} of the computing time is in no phase of the comparison.",
                     run.name,
@@ -410,8 +418,7 @@ impl Comparison {
             ));
         }
         if self.unlike_iterations {
-            let text =
-                "The periods found in the runs are not of the same thing: iterations are not compared.";
+            let text = "Whether the periods found in the runs are of the same thing cannot be told: iterations are not compared.";
             self.notes.push(text.to_owned());
         }
     }

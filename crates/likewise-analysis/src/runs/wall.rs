@@ -1,7 +1,7 @@
 //! Whether a run, or an iteration, takes longer by the clock, and what for.
 
 use super::words::times;
-use super::{Comparison, OfThread, Run};
+use super::{Comparison, OfThread, Run, THRESHOLD_OF_SAME_THREADS};
 use likewise::bursts::scaling::{OneOff, Per, lengths_may_be_alike};
 use likewise::median;
 use likewise::table::Nanos;
@@ -57,17 +57,17 @@ impl Comparison {
     /// times are to be compared per; and whether it does as much, as far as instructions tell.
     pub(super) fn elapsed(&self, r: usize) -> Option<String> {
         let runs = [self.whole.base, r].map(|r| &self.runs[r]);
-        if runs.iter().all(|run| run.wall.is_some()) {
+        if self.wall_per.is_some() {
             return None;
         }
         let ratio = |of: &dyn Fn(&Run) -> f64| of(runs[1]) / of(runs[0]);
         let longer = ratio(&|run| run.elapsed.0.max(1) as f64);
-        let is_alike = |ratio: f64| ratio >= self.threshold && ratio * self.threshold <= 1.0;
-        if is_alike(longer) {
+        let is_alike = |ratio: f64, least: f64| ratio >= least && ratio * least <= 1.0;
+        if is_alike(longer, self.threshold) {
             return None;
         }
         let work = match runs.map(|run| run.whole.instructions.filter(|n| *n > 0.0)) {
-            [Some(before), Some(now)] if is_alike(now / before) => {
+            [Some(before), Some(now)] if is_alike(now / before, THRESHOLD_OF_SAME_THREADS) => {
                 format!("with as many instructions in all (× {})", times(now / before))
             }
             [Some(before), Some(now)] => {

@@ -303,7 +303,7 @@ fn jobs_in_no_order_are_known_by_their_work() {
         let (summary, said) = compared(run("slow.csv", seed, 2.0, 1.0));
         let phases = summary["phases"].as_array().unwrap();
         let slower: Vec<&Value> = phases.iter().filter(|phase| phase["slower_in"] == "slow").collect();
-        assert!(slower.len() == 1 && slower[0]["cause"] == "ipc", "{seed}: {said:?}");
+        assert!(slower.len() == 1 && slower[0]["cause"] == "ipc_scalability", "{seed}: {said:?}");
         let factor = slower[0]["runs"][1]["factors"]["ipc_scalability"].as_f64().unwrap();
         assert!((factor - 0.5).abs() < 0.01, "{seed}: {factor}");
         for now in [run("more.csv", seed, 1.0, 2.0), run("like.csv", seed + 1000, 1.0, 1.0)] {

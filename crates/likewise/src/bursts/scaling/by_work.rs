@@ -25,7 +25,7 @@ use crate::median;
 /// If a clustering does not label just the complete bursts.
 ///
 /// # Complexity
-/// O(n d + k² d) for n bursts, d counters and k clusters.
+/// O(n (log n + d) + r² k² d) for n bursts, d counters, and r runs of k clusters.
 #[must_use]
 pub fn match_by_work(runs: &[RunBursts<'_>]) -> Option<RunMatch> {
     for run in runs {
@@ -76,12 +76,9 @@ impl Kind {
         let mut kinds: Vec<(Vec<ClusterId>, Vec<u32>, Option<Centre>)> = Vec::new();
         for (c, own) in bursts.into_iter().enumerate() {
             let (id, centre) = (ClusterId::from_index(c), nature.centre(&own));
-            let is_alike = |a: &Centre, b: &Centre| {
-                (a.work - b.work).abs() < SAME_WORK && traits_apart(&a.traits, &b.traits) < SAME_TRAITS
-            };
             let same = kinds
                 .iter_mut()
-                .find(|kind| kind.2.as_ref().zip(centre.as_ref()).is_some_and(|(a, b)| is_alike(a, b)));
+                .find(|kind| kind.2.as_ref().zip(centre.as_ref()).is_some_and(|(a, b)| a.is_alike(b)));
             match same {
                 Some((clusters, of_kind, _)) => {
                     clusters.push(id);

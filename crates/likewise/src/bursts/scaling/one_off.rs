@@ -22,6 +22,8 @@ const FEW: usize = 10;
 /// bursts, of whatever phases, with other work than is usual in that phase. Nor is a cluster that
 /// comes so often.
 const RECURS: usize = 3;
+/// A cluster that comes less often than this may come less than [`RECURS`] times in another run.
+const OFTEN: usize = 2 * RECURS;
 /// Two bursts do the same work if their instructions differ by at most this share.
 const SAME_WORK: f64 = 0.1;
 
@@ -77,9 +79,10 @@ impl Calm {
 /// another phase is none either: it may be here by mistake. Nor is one of another cluster than the
 /// usual burst's, where two clusters are one phase: what makes a cluster that comes three
 /// times or more is done again and again. Nor is one that recurs: three or
-/// more at even distances that are no neighbours (of one iteration that stood still), or, of other work (instructions) than the usual burst has, more than a
-/// tenth (rounded up) of the thread's in that phase, or one of three of the thread with that work, in whatever
-/// phase, that takes as long rather than as long as the usual one. `phase_of` is as in
+/// more at even distances that are no neighbours (of one iteration that stood still), or, of other
+/// work (instructions) than the usual burst has, more than a tenth (rounded up) of the thread's in
+/// that phase, or one of three of the thread with that work, in whatever phase, that takes as long
+/// rather than as long as the usual one. `phase_of` is as in
 /// [`RunMatch::phase_of`](super::RunMatch::phase_of).
 ///
 /// # Complexity
@@ -94,11 +97,14 @@ pub fn calm(run: &RunBursts<'_>, phase_of: &[Option<u32>], length: Nanos) -> Cal
     }
     let least = LEAST_SHARE * length.0 as f64;
     let of_phases = || (0u32..).zip(&members);
-    let odd: Vec<(u32, Odd)> = of_phases()
-        .flat_map(|(p, bursts)| odd(run, bursts, least).into_iter().map(move |o| (p, o)))
-        .collect();
-    let untold =
-        of_phases().filter(|(_, bursts)| may_be_odd(run.table, bursts, least)).map(|(p, _)| p).collect();
+    let (mut odd, mut untold) = (Vec::new(), Vec::new());
+    for (p, bursts) in of_phases() {
+        let (found, may_be_more) = self::odd(run, bursts, least);
+        odd.extend(found.into_iter().map(|odd| (p, odd)));
+        if may_be_more || may_be_odd(run.table, bursts, least) {
+            untold.push(p);
+        }
+    }
     let table = run.table;
     let one_off = |(phase, odd): &(u32, Odd)| {
         let i = odd.burst;
@@ -134,8 +140,9 @@ fn times_of_clusters(run: &RunBursts<'_>, bursts: &[u32]) -> Vec<usize> {
     times
 }
 
-/// The odd bursts of one phase, in burst order.
-fn odd(run: &RunBursts<'_>, bursts: &[u32], least: f64) -> Vec<Odd> {
+/// The odd bursts of one phase, in burst order; and whether there are others that would be some if
+/// they came a little less often.
+fn odd(run: &RunBursts<'_>, bursts: &[u32], least: f64) -> (Vec<Odd>, bool) {
     let table = run.table;
     let duration = |i: usize| table.duration[i].0 as f64;
     let (mut all, mut off) = (Vec::with_capacity(bursts.len()), Vec::with_capacity(bursts.len()));
@@ -146,20 +153,22 @@ fn odd(run: &RunBursts<'_>, bursts: &[u32], least: f64) -> Vec<Odd> {
         off.extend(own.iter().map(|&i| (duration(i as usize) - duration(usual)).abs()));
     }
     off.sort_unstable_by(f64::total_cmp);
-    let Some(typical) = median::upper(&off) else { return Vec::new() };
+    let Some(typical) = median::upper(&off) else { return (Vec::new(), false) };
     let limit = least.max(FAR * typical);
     let n = all.len();
     let label = |i: usize| run.clustering.labels[run.complete.before(i)];
     let times = times_of_clusters(run, bursts);
-    let is_of_usual = |odd: &Odd| {
-        let is_rare = |own: ClusterId| times[own.index()] < RECURS;
+    let is_one = |odd: &Odd, least_often: usize| {
+        let is_rare = |own: ClusterId| times[own.index()] < least_often;
         label(odd.burst).is_none_or(|own| label(odd.usual) == Some(own) || is_rare(own))
     };
-    all.retain(|odd| is_longer(table, odd.burst, odd.usual, limit) && is_of_usual(odd));
+    all.retain(|odd| is_longer(table, odd.burst, odd.usual, limit));
+    let may_be_more = all.iter().any(|odd| !is_one(odd, RECURS) && is_one(odd, OFTEN));
+    all.retain(|odd| is_one(odd, RECURS));
     if all.len() > n.div_ceil(FEW) {
-        return Vec::new();
+        return (Vec::new(), may_be_more);
     }
-    drop_recurring(run, all)
+    (drop_recurring(run, all), may_be_more)
 }
 
 /// The bursts of each thread, of bursts in order.

@@ -356,7 +356,7 @@ impl Loops<'_> {
         let first = present.next().unwrap_or(0.0);
         let work = || self.counts.iter().map(|of_run| of_run[p]).filter(|c| c.bursts > 0.0).map(|c| c.work);
         let most = work().fold(0.0, f64::max);
-        let is_as_much = || work().all(|work| work >= SAME_WORK * most);
+        let is_as_much = || most > 0.0 && work().all(|work| work >= SAME_WORK * most);
         let (per, times) = if present.all(|n| is_same(n, first)) || is_as_much() {
             (Per::Run, vec![1.0; each.len()])
         } else {
@@ -431,5 +431,7 @@ mod tests {
         };
         assert_eq!((per(60.0, 9e6), per(120.0, 5.9e6)), (Per::Run, Per::Run));
         assert_eq!((per(120.0, 12e6), per(120.0, f64::NAN)), (Per::Burst, Per::Burst));
+        let none = [60.0, 120.0].map(|bursts| vec![Count { bursts, threads: 2.0, ..Count::default() }]);
+        assert_eq!(Loops { counts: &none, in_loop: &[false] }.per_burst(0).per, Per::Burst, "no work at all");
     }
 }

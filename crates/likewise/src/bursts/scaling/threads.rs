@@ -97,7 +97,7 @@ fn longest(threads: &[Vec<u32>]) -> &[u32] {
 }
 
 /// What a step has to take, if few of a thread take nearly all of its time; it is in the middle
-/// (of logarithms) between the shortest of these and the longest of the others.
+/// (of logarithms) between the shortest of these and the longest after a tenth of all.
 fn least_length(run: &RunBursts<'_>, bursts: &[u32]) -> f64 {
     let mut lengths: Vec<f64> = bursts.iter().map(|&burst| duration(run, burst) as f64).collect();
     lengths.sort_unstable_by(|a, b| b.total_cmp(a));
