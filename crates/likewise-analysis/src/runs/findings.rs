@@ -75,6 +75,11 @@ impl Comparison {
     fn unknown_work(&self) -> String {
         let without: Vec<&str> =
             self.runs.iter().filter(|run| run.iterations.is_none()).map(|run| run.name.as_str()).collect();
+        if self.in_no_order {
+            return "Bursts come in no order: phases are compared per burst, whichever thread has it, and all computation \
+                    together is not."
+                .to_owned();
+        }
         let why = if self.unlike_iterations || without.is_empty() {
             "Whether iterations of the runs are of the same thing cannot be told".to_owned()
         } else {

@@ -1,5 +1,6 @@
 //! Several runs of one program, their common phases and how these scale.
 
+mod by_work;
 mod findings;
 mod off_core;
 mod phase;
@@ -16,8 +17,7 @@ use likewise::bursts::Period;
 use likewise::bursts::scaling::{
     Calm, Change, Evidence, FactorKind, IterationsFrom, Measured, Measures, OneOff, Per, PhaseInRun,
     PhaseScaling, Repeats, RunBursts, RunFigures, RunMatch, Scaling, SlowTasks, ToldScaling, calm,
-    computing_within, is_same_work, match_by_calls, match_by_work, match_runs, phase_scaling, repeats,
-    whole_run,
+    computing_within, is_same_work, match_by_calls, match_runs, phase_scaling, repeats, whole_run,
 };
 use likewise::table::{BurstTable, Nanos};
 use likewise::words::{listed, percent};
@@ -65,10 +65,6 @@ const THRESHOLD_OF_SAME_THREADS: f64 = 0.95;
 
 /// A share of a run's computing time that is worth a note, if it is in no phase.
 const MUCH: f64 = 0.05;
-
-/// Phases are matched by their work alone if those that match hold this share of each run's
-/// computing time. Of two programs that have nothing in common, a phase may do the same work.
-const MOST: f64 = 0.5;
 
 /// A run.
 #[derive(Clone, Debug)]
@@ -175,6 +171,8 @@ pub struct Comparison {
     pub wall_per: Option<Per>,
     /// Whether the runs repeat unlike things, so that iterations are not compared.
     pub unlike_iterations: bool,
+    /// Whether phases were matched by their work alone, as bursts come in no order.
+    pub in_no_order: bool,
     /// Whether bursts that took long once count as usual ones in one run, while another has too
     /// few of them to tell: then all computation is not the same in both.
     pub unlike_calm: bool,
@@ -240,35 +238,35 @@ impl Comparison {
         let by_calls = analysed.iter().all(|run| run.analysis.grouped.method == Method::Places);
         let by_calls = || by_calls.then(|| match_by_calls(&views)).flatten();
         let found = stages.time("match", || by_calls().unwrap_or_else(|| match_runs(&views)));
-        let comparison = Self::matched_by(&found, &analysed, settings, stages);
-        if comparison.looked_at().any(Phase::is_known) {
-            return comparison;
-        }
-        // Neither calls nor the order of steps have told which phase is which.
-        let Some(found) = stages.time("match", || match_by_work(&views)) else { return comparison };
-        let mut by_work = Self::matched_by(&found, &analysed, settings, stages);
-        // A little may do the same work by chance.
-        if (0..by_work.runs.len()).any(|r| by_work.known_share(r) < MOST) {
-            return comparison;
-        }
-        let text = "Neither calls nor the order of steps tell which phases are the same: bursts that do the same work \
-                    (within 10%, and no other phase does it) are one phase.";
-        by_work.notes.push(text.to_owned());
-        by_work
-    }
-
-    /// Compares runs of which it is known which phase is which.
-    fn matched_by(found: &RunMatch, analysed: &[Analysed], settings: Settings, stages: &mut Stages) -> Self {
-        let views: Vec<RunBursts<'_>> = analysed.iter().map(|run| run_bursts(&run.analysis)).collect();
         let periods: Vec<Option<Period>> =
             analysed.iter().map(|run| run.analysis.period().found.clone().ok()).collect();
-        let mut repeats = repeats(&views, found, &periods, settings.total);
+        let mut repeats = repeats(&views, &found, &periods, settings.total);
         // A farm of tasks has no iterations, but as much work on any number of threads.
         let threads: BTreeSet<u64> = views.iter().map(RunBursts::threads).collect();
         let is_total = repeats.whole.is_none() && threads.len() > 1 && is_same_work(&views);
         if is_total {
-            repeats = self::repeats(&views, found, &periods, true);
+            repeats = self::repeats(&views, &found, &periods, true);
         }
+        let mut comparison = Self::repeated(&analysed, settings, (&found, &repeats), stages);
+        if is_total {
+            let text = "How many iterations there are cannot be told, but all runs do the same work within 5%, over \
+                        all threads: whole runs are compared.";
+            comparison.notes.push(text.to_owned());
+        }
+        if comparison.same_threads() && !comparison.looked_at().any(Phase::is_known) {
+            return Self::by_work(&analysed, settings, stages).unwrap_or(comparison);
+        }
+        comparison
+    }
+
+    /// Compares runs of which it is known which phase is which, and how often each is run.
+    fn repeated(
+        analysed: &[Analysed],
+        settings: Settings,
+        (found, repeats): (&RunMatch, &Repeats),
+        stages: &mut Stages,
+    ) -> Self {
+        let views: Vec<RunBursts<'_>> = analysed.iter().map(|run| run_bursts(&run.analysis)).collect();
         stages.time("scale", || {
             // A drawn time says nothing of a single burst.
             let of_run = |r: usize| match analysed[r].analysis.drawn_times {
@@ -278,14 +276,8 @@ impl Comparison {
             let calms: Vec<Calm> = (0..views.len()).map(of_run).collect();
             let calmed: Vec<RunBursts<'_>> =
                 views.iter().zip(&calms).map(|(view, calm)| calmed(view, calm)).collect();
-            let measures = Measures::of(&calmed, &views, found, &repeats);
-            let mut comparison = Self::measured(analysed, settings, (found, &repeats), (&measures, &calms));
-            if is_total {
-                let text = "How many iterations there are cannot be told, but all runs do the same work within 5%, over \
-                            all threads: whole runs are compared.";
-                comparison.notes.push(text.to_owned());
-            }
-            comparison
+            let measures = Measures::of(&calmed, &views, found, repeats);
+            Self::measured(analysed, settings, (found, repeats), (&measures, &calms))
         })
     }
 
@@ -354,6 +346,7 @@ impl Comparison {
             per: repeats.whole.filter(|_| all.is_some()),
             wall_per: repeats.whole,
             unlike_iterations: repeats.unlike_periods,
+            in_no_order: repeats.in_no_order,
             unlike_calm: (0..n as u32).any(|p| calms.iter().any(|a| calms.iter().any(|b| a.is_unlike(b, p)))),
             runs: analysed.iter().enumerate().map(run).collect(),
             phases,

@@ -13,8 +13,11 @@ use crate::median;
 ///
 /// Work is the same if instructions per burst differ by less than 10 %, and the counts of each
 /// kind of instruction, where they are known, by less than 10 % on average. Clusters of one run
-/// that are alike in all counters are taken together. A cluster is matched only if there is just
-/// one like it in the other run, and that one is like no other of its run. How fast it went does not count, so that a phase may be slow in one run. Noise is in
+/// that are alike in all counters are taken together. What is alike in all counters is matched
+/// first, then what does the same work however fast it goes: so a phase may be slow in one run.
+/// A cluster is matched only if there is just one like it in the other run, and that one is like
+/// no other of its run. If more than 5 % of each run finds nothing in the other, only what is as
+/// fast is matched: where kinds do other work, one may do now what another one did. Noise is in
 /// no phase. `None` where a run has no instructions: then a slow phase would be another one.
 ///
 /// # Returns
@@ -55,6 +58,9 @@ pub fn match_by_work(runs: &[RunBursts<'_>]) -> Option<RunMatch> {
     let phases = phases.iter().map(|phase| matched(phase, &of_runs, (&natures, reference, &times)));
     Some(RunMatch { reference, phases: phases.collect(), phase_of })
 }
+
+/// Kinds that hold no more than this share of a run's time are no reason to doubt the others.
+const LITTLE: f64 = 0.05;
 
 /// Clusters of a run that do the same work at the same speed, mostly one.
 struct Kind {
@@ -97,6 +103,10 @@ impl Kind {
         kinds.into_iter().map(one).collect()
     }
 
+    fn is_like(&self, other: &Self) -> bool {
+        self.centre.as_ref().zip(other.centre.as_ref()).is_some_and(|(a, b)| a.is_alike(b))
+    }
+
     fn does_the_same(&self, other: &Self, of_code: usize) -> bool {
         let (Some(a), Some(b)) = (&self.centre, &other.centre) else { return false };
         (a.work - b.work).abs() < SAME_WORK
@@ -119,31 +129,27 @@ fn time(run: &RunBursts<'_>, bursts: &[u32]) -> f64 {
 /// Of each phase the kind in each run, by descending share of a run's time.
 fn phases(of_runs: &[Vec<Kind>], natures: &[Nature], reference: usize) -> Vec<Vec<Option<usize>>> {
     let of_code = natures.first().map_or(0, Nature::of_code);
-    let same =
-        |a: (usize, usize), b: (usize, usize)| of_runs[a.0][a.1].does_the_same(&of_runs[b.0][b.1], of_code);
-    // The only kind of run `r` that does what that one does.
-    let only = |of: (usize, usize), r: usize| {
-        let mut alike = (0..of_runs[r].len()).filter(|&c| same(of, (r, c)));
-        alike.next().filter(|_| alike.next().is_none())
-    };
-    let mut phases = Vec::new();
-    let mut is_placed: Vec<Vec<bool>> = of_runs.iter().map(|of| vec![false; of.len()]).collect();
-    let order = std::iter::once(reference).chain((0..of_runs.len()).filter(|&r| r != reference));
-    for base in order {
-        for c in 0..of_runs[base].len() {
-            if std::mem::replace(&mut is_placed[base][c], true) {
-                continue;
-            }
-            let mut phase = vec![None; of_runs.len()];
-            phase[base] = Some(c);
-            for r in (0..of_runs.len()).filter(|&r| r != base) {
-                let found = only((base, c), r).filter(|&d| !is_placed[r][d]);
-                let found = found.filter(|&d| only((r, d), base) == Some(c));
-                found.iter().for_each(|&d| is_placed[r][d] = true);
-                phase[r] = found;
-            }
-            phases.push(phase);
+    let kinds = &of_runs[reference];
+    let mut phases: Vec<Vec<Option<usize>>> = vec![vec![None; of_runs.len()]; kinds.len()];
+    for (c, phase) in phases.iter_mut().enumerate() {
+        phase[reference] = Some(c);
+    }
+    for (r, others) in of_runs.iter().enumerate().filter(|(r, _)| *r != reference) {
+        let mut pairs = Vec::new();
+        only_pairs((kinds, others), &mut pairs, |a, b| a.is_like(b));
+        let as_fast = pairs.len();
+        only_pairs((kinds, others), &mut pairs, |a, b| a.does_the_same(b, of_code));
+        // If each run has something that the other lacks, kinds do other work there, and one may
+        // do now what another one did.
+        let own: Vec<usize> = pairs.iter().map(|pair| pair.0).collect();
+        let there: Vec<usize> = pairs.iter().map(|pair| pair.1).collect();
+        if left(kinds, &own) > LITTLE && left(others, &there) > LITTLE {
+            pairs.truncate(as_fast);
         }
+        pairs.iter().for_each(|&(c, d)| phases[c][r] = Some(d));
+        let alone = (0..others.len()).filter(|d| pairs.iter().all(|pair| pair.1 != *d));
+        let alone = alone.map(|d| (0..of_runs.len()).map(|other| (other == r).then_some(d)).collect());
+        phases.extend(alone.collect::<Vec<Vec<Option<usize>>>>());
     }
     let share = |phase: &Vec<Option<usize>>| {
         let of = |(r, c): (usize, &Option<usize>)| c.map_or(0.0, |c| of_runs[r][c].share);
@@ -151,6 +157,30 @@ fn phases(of_runs: &[Vec<Kind>], natures: &[Nature], reference: usize) -> Vec<Ve
     };
     phases.sort_by(|a, b| share(b).total_cmp(&share(a)));
     phases
+}
+
+/// Adds pairs of kinds of two runs that are the same, where each of the two is the same as no
+/// other that is in no pair yet.
+fn only_pairs(
+    (kinds, others): (&[Kind], &[Kind]),
+    pairs: &mut Vec<(usize, usize)>,
+    is_same: impl Fn(&Kind, &Kind) -> bool,
+) {
+    let free = |n: usize, taken: Vec<usize>| (0..n).filter(|k| !taken.contains(k)).collect::<Vec<_>>();
+    let own = free(kinds.len(), pairs.iter().map(|pair| pair.0).collect());
+    let there = free(others.len(), pairs.iter().map(|pair| pair.1).collect());
+    let only = |mut found: Vec<usize>| if found.len() == 1 { found.pop() } else { None };
+    for &c in &own {
+        let of_own = |d: usize| own.iter().copied().filter(|&c| is_same(&kinds[c], &others[d])).collect();
+        let of_there = there.iter().copied().filter(|&d| is_same(&kinds[c], &others[d])).collect();
+        let pair = only(of_there).filter(|&d| only(of_own(d)) == Some(c));
+        pairs.extend(pair.map(|d| (c, d)));
+    }
+}
+
+/// The share of a run's time in kinds that are not among these.
+fn left(kinds: &[Kind], among: &[usize]) -> f64 {
+    (0..kinds.len()).filter(|k| !among.contains(k)).map(|k| kinds[k].share).sum()
 }
 
 /// How many times as often as the reference each run does what it does: the median over the
@@ -248,9 +278,9 @@ mod tests {
     #[test]
     fn work_that_two_clusters_do_at_unlike_speed_tells_nothing() {
         let a = run(&[(0, 9000.0, 500), (1, 9300.0, 250), (2, 1000.0, 100)]);
-        let b = run(&[(0, 9100.0, 500), (1, 1000.0, 100)]);
+        let b = run(&[(0, 9100.0, 400), (1, 1000.0, 100)]);
         assert_eq!(pairs(&a, &b), [(None, Some(0)), (Some(0), None), (Some(1), None), (Some(2), Some(1))]);
-        let more = run(&[(0, 9100.0, 500), (1, 9200.0, 300), (2, 1000.0, 100)]);
+        let more = run(&[(0, 9100.0, 400), (1, 9200.0, 320), (2, 1000.0, 100)]);
         let only_last = pairs(&a, &more).into_iter().filter(|(a, b)| a.is_some() && b.is_some());
         assert_eq!(only_last.collect::<Vec<_>>(), [(Some(2), Some(2))]);
     }
@@ -263,6 +293,24 @@ mod tests {
         let clusters = |r: usize| found.phases[0].runs[r].as_ref().map(|run| run.clusters.len());
         assert_eq!((found.phases.len(), clusters(0), clusters(1)), (2, Some(2), Some(1)));
         assert_eq!(found.phase_of, [vec![Some(0), Some(0), Some(1)], vec![Some(0), Some(1)]]);
+    }
+
+    /// All kinds do twice the work, so that the one does now what the other did, at its own speed.
+    #[test]
+    fn a_kind_that_does_now_what_another_did_is_not_that_one() {
+        let a = run(&[(0, 8000.0, 1600), (1, 4000.0, 400)]);
+        let b = run(&[(0, 16000.0, 3200), (1, 8000.0, 800)]);
+        assert!(pairs(&a, &b).iter().all(|(a, b)| a.is_none() || b.is_none()));
+        // What is as fast as before is the same.
+        let c = run(&[(0, 16000.0, 3200), (1, 4000.0, 410)]);
+        assert!(pairs(&a, &c).contains(&(Some(1), Some(1))));
+    }
+
+    #[test]
+    fn kinds_of_the_same_work_are_told_by_their_speed() {
+        let a = run(&[(0, 9000.0, 900), (1, 9000.0, 500), (2, 1000.0, 100)]);
+        let b = run(&[(0, 9000.0, 900), (1, 9000.0, 250), (2, 1000.0, 100)]);
+        assert_eq!(pairs(&a, &b), [(Some(0), Some(0)), (Some(1), Some(1)), (Some(2), Some(2))]);
     }
 
     #[test]

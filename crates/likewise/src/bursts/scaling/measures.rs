@@ -11,7 +11,7 @@ use super::measured::{Measured, Threads};
 use super::repeats::{Per, PhaseRepeats, Repeats};
 use super::steps::SAME_WORK;
 use super::strays::Strays;
-use super::times::{ByTask, OddTasks, Times, as_many_each, odd_tasks, threads_of};
+use super::times::{ByTask, OddTasks, Times, as_many_each, dealt_out, odd_tasks, threads_of};
 use crate::bursts::findings::LEAST_SHARE;
 use crate::cluster::ClusterId;
 use crate::table::Nanos;
@@ -102,17 +102,6 @@ pub struct SlowTasks {
     /// The factors of these tasks alone, against the same ones in the other
     /// run; those below 1 cost time.
     pub factors: Vec<Factor>,
-}
-
-/// Whether all runs do about the same work (95 %), over all of their threads.
-#[must_use]
-pub fn is_same_work(runs: &[RunBursts<'_>]) -> bool {
-    let whole: Vec<RunFigures> = runs.iter().map(whole_run).collect();
-    let counted = whole.iter().all(|run| run.instructions.is_some());
-    let work = |run: &RunFigures| run.instructions.filter(|_| counted).unwrap_or(run.total.0 as f64);
-    let ends = |(least, most): (f64, f64), x: f64| (least.min(x), most.max(x));
-    let (least, most) = whole.iter().map(work).fold((f64::INFINITY, 0.0f64), ends);
-    least >= COMMON * most
 }
 
 /// The thread and the time of each burst of a phase, in burst order.
@@ -256,7 +245,11 @@ impl<'a> Measures<'a> {
             let block = if *per == Per::Run { times.n() } else { shortest };
             let of = |figures, times: &Times| {
                 let of = Measured::of(figures, repetitions[r], times, block, &self.threads[r]);
-                if *per == Per::Burst { of.balanced(times.balance(block)) } else { of }
+                match per {
+                    Per::Burst if self.repeats.in_no_order => of.balanced(Some(1.0)),
+                    Per::Burst => of.balanced(times.balance(block)),
+                    _ => of,
+                }
             };
             let mut measured = of(self.figures[r][p], times);
             measured.cpu = self.cpu[r].as_ref().and_then(|cpu| {
@@ -276,6 +269,7 @@ impl<'a> Measures<'a> {
         let n = self.repeats.iterations[r].map_or(bursts, |(n, _)| n.clamp(1, bursts)) as usize;
         let n_threads = self.threads[r].len();
         (!members.is_empty()).then(|| match self.repeats.phases[p].per {
+            Per::Burst if self.repeats.in_no_order => Times::of(&dealt_out(members, n_threads), n_threads, n),
             Per::Burst => Times::of(&as_many_each(members), n_threads, n),
             _ => Times::of(members, n_threads, n),
         })

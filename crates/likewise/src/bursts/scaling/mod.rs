@@ -39,10 +39,10 @@ pub use factors::{
 pub use lone::SERIAL_SHARE;
 pub use matched::{Evidence, MatchedPhase, PhaseInRun, RunBursts, RunMatch};
 pub use measured::{InCpu, Measured};
-pub use measures::{Measures, SlowTasks, ToldScaling, Untold, is_same_work};
+pub use measures::{Measures, SlowTasks, ToldScaling, Untold};
 pub use neighbours::{AlikeBy, phases_between};
 pub use one_off::{Calm, OneOff, calm};
-pub use repeats::{IterationsFrom, Per, PhaseRepeats, Repeats, repeats};
+pub use repeats::{IterationsFrom, Per, PhaseRepeats, Repeats, is_same_work, repeats, repeats_in_no_order};
 pub use times::{OddTasks, computing_within, lengths_may_be_alike};
 
 use steps::{Nature, WorkRange};

@@ -1,5 +1,6 @@
 //! How often runs repeat what they do, so that the same work is compared.
 
+use super::factors::{RunFigures, whole_run};
 use super::matched::{RunBursts, RunMatch};
 use super::ratios::{AGREE, Ratio, Ratios};
 use super::steps::instructions;
@@ -71,8 +72,11 @@ pub struct Repeats {
     pub phases: Vec<PhaseRepeats>,
     /// What all computation is compared per; `None` where that is not known.
     pub whole: Option<Per>,
-    /// Periods were found, but of different things.
+    /// Periods were found, but it cannot be told that they are of the same thing.
     pub unlike_periods: bool,
+    /// Bursts come in no order, and which thread has one says nothing: those of a phase are
+    /// compared as if dealt out anew.
+    pub in_no_order: bool,
 }
 
 /// Bursts of one phase in one run.
@@ -107,6 +111,17 @@ impl Count {
         let of_one = (self.squares - self.bursts * mean).max(0.0) / (self.threads - 1.0);
         Some(Variance { value: of_one / self.threads / (mean * mean), freedom: self.threads - 1.0 })
     }
+}
+
+/// Whether all runs do about the same work (95 %), over all of their threads.
+#[must_use]
+pub fn is_same_work(runs: &[RunBursts<'_>]) -> bool {
+    let whole: Vec<RunFigures> = runs.iter().map(whole_run).collect();
+    let counted = whole.iter().all(|run| run.instructions.is_some());
+    let work = |run: &RunFigures| run.instructions.filter(|_| counted).unwrap_or(run.total.0 as f64);
+    let ends = |(least, most): (f64, f64), x: f64| (least.min(x), most.max(x));
+    let (least, most) = whole.iter().map(work).fold((f64::INFINITY, 0.0f64), ends);
+    least >= SAME_WORK * most
 }
 
 /// How often each run repeats each phase.
@@ -162,7 +177,30 @@ pub fn repeats(runs: &[RunBursts<'_>], found: &RunMatch, periods: &[Option<Perio
         _ => 1,
     };
     let in_period = own.iter().zip(&iterations).map(in_period).collect();
-    Repeats { iterations, in_period, phases, whole, unlike_periods }
+    Repeats { iterations, in_period, phases, whole, unlike_periods, in_no_order: false }
+}
+
+/// Of runs that were [matched by their work](super::match_by_work): phases are compared per
+/// burst, and all computation together is not.
+#[must_use]
+pub fn repeats_in_no_order(runs: &[RunBursts<'_>], found: &RunMatch) -> Repeats {
+    let n = found.phases.len();
+    let counts: Vec<Vec<Count>> =
+        (0..runs.len()).map(|r| counts(&runs[r], &found.phase_of[r], n, None)).collect();
+    // So many for each thread of the run, whether it has any or not.
+    let each = |r: usize, p: usize| match counts[r][p].bursts {
+        bursts if bursts > 0.0 => bursts / runs[r].threads().max(1) as f64,
+        _ => 1.0,
+    };
+    let times = |p: usize| (0..runs.len()).map(|r| each(r, p)).collect();
+    Repeats {
+        iterations: vec![None; runs.len()],
+        in_period: vec![1; runs.len()],
+        phases: (0..n).map(|p| PhaseRepeats { per: Per::Burst, times: times(p), in_loop: false }).collect(),
+        whole: None,
+        unlike_periods: false,
+        in_no_order: true,
+    }
 }
 
 fn counts(

@@ -69,6 +69,12 @@ pub(super) struct Times {
     even: Vec<f64>,
 }
 
+/// Bursts in burst order (thread and duration), as if dealt out to `n` threads in turn.
+pub(super) fn dealt_out(bursts: &[(u32, f64)], n: usize) -> Vec<(u32, f64)> {
+    let of_thread = |t: usize| bursts.iter().skip(t).step_by(n).map(move |&(_, time)| (t as u32, time));
+    (0..n).flat_map(of_thread).collect()
+}
+
 /// Bursts in burst order (thread and duration), as if each thread had as many of them: the mean of
 /// those that have any.
 pub(super) fn as_many_each(bursts: &[(u32, f64)]) -> Vec<(u32, f64)> {

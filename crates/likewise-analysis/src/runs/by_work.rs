@@ -1,0 +1,28 @@
+//! Runs whose bursts come in no order.
+
+use super::{Analysed, Comparison, Settings, run_bursts};
+use crate::Stages;
+use likewise::bursts::scaling::{RunBursts, match_by_work, repeats_in_no_order};
+
+/// Phases are matched by their work alone if those that match hold this share of each run's
+/// computing time. Of two programs that have nothing in common, a phase may do the same work.
+const MOST: f64 = 0.5;
+
+impl Comparison {
+    /// Compares runs of which neither calls nor the order of steps tell which phase is which;
+    /// `None` if their work does not either.
+    pub(super) fn by_work(analysed: &[Analysed], settings: Settings, stages: &mut Stages) -> Option<Self> {
+        let views: Vec<RunBursts<'_>> = analysed.iter().map(|run| run_bursts(&run.analysis)).collect();
+        let found = stages.time("match", || match_by_work(&views))?;
+        let repeats = repeats_in_no_order(&views, &found);
+        let mut comparison = Self::repeated(analysed, settings, (&found, &repeats), stages);
+        // A little may do the same work by chance.
+        if (0..comparison.runs.len()).any(|r| comparison.known_share(r) < MOST) {
+            return None;
+        }
+        let text = "Neither calls nor the order of steps tell which phases are the same: bursts that do the same work \
+                    (within 10%, and no other phase does it) are one phase, whichever thread does them.";
+        comparison.notes.push(text.to_owned());
+        Some(comparison)
+    }
+}
