@@ -11,7 +11,7 @@ use super::measured::{Measured, Threads};
 use super::repeats::{Per, PhaseRepeats, Repeats};
 use super::steps::SAME_WORK;
 use super::strays::Strays;
-use super::times::{ByTask, OddTasks, Times, as_many_each, dealt_out, odd_tasks, threads_of};
+use super::times::{ByTask, OddTasks, Times, as_many_each, odd_tasks, threads_of};
 use crate::bursts::findings::LEAST_SHARE;
 use crate::cluster::ClusterId;
 use crate::table::Nanos;
@@ -269,7 +269,7 @@ impl<'a> Measures<'a> {
         let n = self.repeats.iterations[r].map_or(bursts, |(n, _)| n.clamp(1, bursts)) as usize;
         let n_threads = self.threads[r].len();
         (!members.is_empty()).then(|| match self.repeats.phases[p].per {
-            Per::Burst if self.repeats.in_no_order => Times::of(&dealt_out(members, n_threads), n_threads, n),
+            Per::Burst if self.repeats.in_no_order => Times::in_no_order(members, n_threads),
             Per::Burst => Times::of(&as_many_each(members), n_threads, n),
             _ => Times::of(members, n_threads, n),
         })

@@ -69,8 +69,11 @@ pub(super) struct Times {
     even: Vec<f64>,
 }
 
+/// So many bursts each that are in no order tell chance; with more, several threads have as many.
+const OF_ONE: usize = 16;
+
 /// Bursts in burst order (thread and duration), as if dealt out to `n` threads in turn.
-pub(super) fn dealt_out(bursts: &[(u32, f64)], n: usize) -> Vec<(u32, f64)> {
+fn dealt_out(bursts: &[(u32, f64)], n: usize) -> Vec<(u32, f64)> {
     let of_thread = |t: usize| bursts.iter().skip(t).step_by(n).map(move |&(_, time)| (t as u32, time));
     (0..n).flat_map(of_thread).collect()
 }
@@ -110,6 +113,13 @@ impl Times {
             even.iter_mut().zip(own).for_each(|(even, time)| *even += scale * time);
         }
         Self { n_threads, n, x, even }
+    }
+
+    /// Of bursts that may be any thread's. Of few, each is a repetition: then chance is told by
+    /// how much bursts differ.
+    pub(super) fn in_no_order(bursts: &[(u32, f64)], n_threads: usize) -> Self {
+        let few = (bursts.len() / OF_ONE).clamp(1, n_threads.max(1));
+        Self::of(&dealt_out(bursts, few), n_threads, (bursts.len() / few).max(1))
     }
 
     /// Adds `weight` times another of as many threads and repetitions.
@@ -430,6 +440,17 @@ mod tests {
             lengths_may_be_alike(&[10.0, 10.1, 9.9, 10.0, 10.1], &[11.0, 11.1, 11.0, 11.1, 11.0]),
             Some(false)
         );
+    }
+
+    #[test]
+    fn bursts_in_no_order_are_dealt_out_anew() {
+        let bursts: Vec<(u32, f64)> = (0..40).map(|k| (k / 10, f64::from(10 + k % 3))).collect();
+        let times = Times::in_no_order(&bursts, 4);
+        let sums: Vec<f64> = (0..4).map(|t| times.row(t).iter().sum()).collect();
+        assert!(times.n() == 20 && sums[2] == 0.0 && sums[0] + sums[1] == 439.0, "{sums:?}");
+        let few = Times::in_no_order(&bursts[..12], 4);
+        assert!(few.n() == 12 && few.variance_of_mean().is_some(), "single bursts");
+        assert_eq!(Times::in_no_order(&bursts[..1], 4).n(), 1);
     }
 
     #[test]
