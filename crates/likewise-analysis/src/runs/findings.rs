@@ -140,12 +140,14 @@ impl Comparison {
             1 => ("Phase", "is", "it is not run there, or looks"),
             _ => ("Phases", "are", "they are not run there, or look"),
         };
+        // What one run has in a cluster, another one may have in two, or with something else in one.
+        let grouped = if self.in_no_order { ", or bursts are grouped otherwise" } else { "" };
         let place = if self.same_threads() {
             format!("in {}", self.place(r))
         } else {
             format!("on {}", self.place(r))
         };
-        Some(format!("{which} {} {are} not found {place}: {it} otherwise.", listed(&phases)))
+        Some(format!("{which} {} {are} not found {place}: {it} otherwise{grouped}.", listed(&phases)))
     }
 
     /// Two phases that may be the same, though they look unlike: each is all that one of two runs
