@@ -21,7 +21,7 @@ impl Comparison {
             return None;
         }
         let text = "Neither calls nor the order of steps tell which phases are the same: bursts that do the same work \
-                    (within 10%, and no other phase does it) are one phase, whichever thread does them.";
+                    (within 10%, and no other phase does it, or none as fast) are one phase, whichever thread does them.";
         comparison.notes.push(text.to_owned());
         Some(comparison)
     }

@@ -253,7 +253,8 @@ impl Comparison {
                         all threads: whole runs are compared.";
             comparison.notes.push(text.to_owned());
         }
-        if comparison.same_threads() && !comparison.looked_at().any(Phase::is_known) {
+        let is_known = repeats.whole.is_some() || comparison.looked_at().any(Phase::is_known);
+        if comparison.same_threads() && !is_known {
             return Self::by_work(&analysed, settings, stages).unwrap_or(comparison);
         }
         comparison

@@ -94,7 +94,7 @@ impl Measured {
     /// The same with a load balance that does not come from the sums of threads.
     pub(super) fn balanced(self, balance: Option<f64>) -> Self {
         let longest = balance.map_or(self.longest, |balance| self.mean() / balance);
-        Self { longest, usual_balance: None, ..self }
+        Self { longest, ..self }
     }
 
     /// Mean time of a thread of the run for one repetition, in ns.

@@ -246,7 +246,9 @@ impl<'a> Measures<'a> {
             let of = |figures, times: &Times| {
                 let of = Measured::of(figures, repetitions[r], times, block, &self.threads[r]);
                 match per {
-                    Per::Burst if self.repeats.in_no_order => of.balanced(Some(1.0)),
+                    Per::Burst if self.repeats.in_no_order => {
+                        Measured { usual_balance: None, ..of.balanced(Some(1.0)) }
+                    }
                     Per::Burst => of.balanced(times.balance(block)),
                     _ => of,
                 }

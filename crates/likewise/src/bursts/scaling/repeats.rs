@@ -89,7 +89,7 @@ struct Count {
     time: f64,
     /// Instructions; no number where not all are known.
     work: f64,
-    /// Those of the thread that was added last.
+    /// Bursts of the thread that was added last.
     of_thread: f64,
     /// Sum of the squares of each thread's.
     squares: f64,
@@ -387,14 +387,16 @@ impl Loops<'_> {
     }
 
     /// A phase of runs whose iterations are not known. In more bursts that do as much work in all,
-    /// it is done in smaller parts.
+    /// on as many threads, it is done in smaller parts.
     fn per_burst(&self, p: usize) -> PhaseRepeats {
         let each: Vec<f64> = self.counts.iter().map(|of_run| of_run[p].per_thread()).collect();
         let mut present = each.iter().copied().filter(|n| *n > 0.0);
         let first = present.next().unwrap_or(0.0);
         let work = || self.counts.iter().map(|of_run| of_run[p]).filter(|c| c.bursts > 0.0).map(|c| c.work);
         let most = work().fold(0.0, f64::max);
-        let is_as_much = || most > 0.0 && work().all(|work| work >= SAME_WORK * most);
+        let threads = |of_run: &Vec<Count>| of_run[p].threads;
+        let as_many = || self.counts.windows(2).all(|two| threads(&two[0]) == threads(&two[1]));
+        let is_as_much = || most > 0.0 && as_many() && work().all(|work| work >= SAME_WORK * most);
         let (per, times) = if present.all(|n| is_same(n, first)) || is_as_much() {
             (Per::Run, vec![1.0; each.len()])
         } else {

@@ -113,13 +113,6 @@ pub(super) struct Centre {
     pub(super) traits: Vec<f32>,
 }
 
-impl Centre {
-    /// Whether as much is done, at the same speed.
-    pub(super) fn is_alike(&self, other: &Self) -> bool {
-        (self.work - other.work).abs() < SAME_WORK && traits_apart(&self.traits, &other.traits) < SAME_TRAITS
-    }
-}
-
 /// How the work of one step may differ between two runs: from the same (each
 /// thread does it all, or weak scaling) to divided by the threads (strong).
 #[derive(Clone, Copy, Debug)]

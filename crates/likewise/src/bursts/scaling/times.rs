@@ -319,6 +319,8 @@ pub(super) fn odd_tasks(
     let is_same = |t: usize| (base.bursts[t] - now.bursts[t]).abs() <= SAME_BURSTS * base.bursts[t];
     let more = |t: usize| (now.bursts[t] / base.bursts[t]).ln().max(0.0);
     let mores: Vec<f64> = (0..tasks.len()).map(more).collect();
+    // What all have more is in the median of the ratios.
+    let usual = middle_of(&mores);
     let (base, now) = (&base.time, &now.time);
     let ratios: Vec<f64> = base.iter().zip(now).map(|(a, b)| (b / a).ln()).collect();
     let known: Vec<usize> = (0..ratios.len()).filter(|&t| ratios[t].is_finite() && is_same(t)).collect();
@@ -332,7 +334,8 @@ pub(super) fn odd_tasks(
         None => far_by_chance(&known_ratios),
     };
     let least = least.max(by_chance);
-    let odd: Vec<usize> = known.iter().copied().filter(|&t| ratios[t] - mores[t] - middle > least).collect();
+    let odd: Vec<usize> =
+        known.iter().copied().filter(|&t| ratios[t] - (mores[t] - usual).max(0.0) - middle > least).collect();
     if odd.is_empty() || 2 * odd.len() >= known.len() {
         return None;
     }
