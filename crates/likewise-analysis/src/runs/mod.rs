@@ -169,7 +169,7 @@ pub struct Comparison {
     pub per: Option<Per>,
     /// What the time by the clock is compared per, where that is known.
     pub wall_per: Option<Per>,
-    /// Whether the runs repeat unlike things, so that iterations are not compared.
+    /// Whether the runs may repeat unlike things, so that iterations are not compared.
     pub unlike_iterations: bool,
     /// Whether phases were matched by their work alone, as bursts come in no order.
     pub in_no_order: bool,

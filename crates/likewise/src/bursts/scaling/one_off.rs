@@ -51,7 +51,8 @@ pub struct Calm {
     /// `None` where there are none.
     pub table: Option<BurstTable>,
     /// Phases of which a thread has so few bursts that it has no usual one, but one that takes so
-    /// much longer than another that it would be odd among more.
+    /// much longer than another that it would be odd among more; or of which a cluster of such bursts
+    /// comes just too often to be odd.
     pub untold: Vec<u32>,
 }
 

@@ -132,9 +132,9 @@ pub fn is_same_work(runs: &[RunBursts<'_>]) -> bool {
 /// little: a loop that is traced from its middle on has a burst more or less of
 /// some phases, and a step may be in another phase at times. Where two runs
 /// differ by no more than that, the bursts of the phase give its number of
-/// iterations. Without a period, phases that are run equally often in all runs
-/// or do as much work in all, are compared as they are, and the others per burst. `total` says that all
-/// runs do the same work.
+/// iterations. Without a period, phases that are run equally often in all runs,
+/// or do as much work on as many threads, are compared as they are, and the others
+/// per burst. `total` says that all runs do the same work.
 ///
 /// # Returns
 /// Iterations are those of the whole run: the region that repeats may be a
