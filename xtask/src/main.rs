@@ -226,10 +226,13 @@ fn tests(quick: bool) -> Result<()> {
     let skipped = root().join("target/xtask/skipped.txt");
     std::fs::create_dir_all(root().join("target/xtask"))?;
     std::fs::write(&skipped, "")?;
+    // Many tests wait for processes that they start, so there is work for one more than there are cores.
+    let at_once = std::thread::available_parallelism().map_or(2, |cores| cores.get() + 1);
     // No test runs an example, and the lints have compiled them.
     for which in ["--lib --bins --tests", "--doc"] {
         let mut command = cargo(&format!("test --release --workspace {which}"));
-        run(checked(command.env(likewise_testing::SKIPPED, &skipped)))?;
+        command.env(likewise_testing::SKIPPED, &skipped).env("RUST_TEST_THREADS", at_once.to_string());
+        run(checked(&mut command))?;
     }
     let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
     for line in std::fs::read_to_string(&skipped)?.lines() {

@@ -195,7 +195,7 @@ impl Comparison {
     /// The share of a run's computing time that phases have which are known to be the same, and of
     /// which no other sentence tells.
     pub(super) fn known_share(&self, r: usize) -> f64 {
-        let is_meant = |phase: &&Phase| phase.is_known() && phase.is_sure[r] && !self.is_off_core(phase);
+        let is_meant = |phase: &&Phase| phase.is_known() && phase.is_sure(r) && !self.is_off_core(phase);
         let phases = self.looked_at().filter(is_meant).filter_map(|phase| phase.runs[r].as_ref());
         phases.map(|run| run.figures().share).sum()
     }
@@ -222,7 +222,7 @@ impl Comparison {
                 && (self.same_threads() || change.efficiency < self.threshold)
         };
         let is_marked = |phase: &Phase| {
-            let known = phase.scaling.changes.iter().zip(&phase.is_sure).filter(|(_, is_sure)| **is_sure);
+            let known = phase.scaling.changes.iter().zip(&phase.doubts).filter(|(_, doubt)| doubt.is_none());
             known.filter_map(|(change, _)| change.as_ref()).any(is_denied)
         };
         if self.looked_at().any(is_marked) { ", but for what may be chance" } else { "" }
@@ -241,7 +241,7 @@ impl Comparison {
                 differences.extend(self.difference(r, self.all(), (&self.whole, per), serial));
             }
             let before = differences.len();
-            for phase in self.looked_at().filter(|phase| phase.is_sure[r]) {
+            for phase in self.looked_at().filter(|phase| phase.is_sure(r)) {
                 let slow = phase.runs[r].as_ref().and_then(|run| run.slow.as_ref());
                 let slow = slow.map(|slow| slow_tasks(slow, phase.per, self.iterations_in(phase, r)));
                 differences.extend(self.difference(r, &self.who(phase), (&phase.scaling, phase.per), slow));
@@ -370,7 +370,7 @@ impl Comparison {
         let loss = |phase: &Phase| (phase.number, (in_run(phase, run) - work * in_run(phase, base)) / all);
         let largest = self.phases.iter().map(loss).max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
         let is_sure =
-            |number: u32| self.phases.iter().any(|phase| phase.number == number && phase.is_sure[run]);
+            |number: u32| self.phases.iter().any(|phase| phase.number == number && phase.is_sure(run));
         largest.filter(|(number, part)| all > 0.0 && *part > 0.1 && is_sure(*number))
     }
 

@@ -20,9 +20,10 @@ use likewise::bursts::scaling::{
     computing_within, is_same_work, match_by_calls, match_runs, phase_scaling, repeats, whole_run,
 };
 use likewise::table::{BurstTable, Nanos};
-use likewise::words::{listed, percent};
+use likewise::words::percent;
 use likewise_recording::ROUNDING;
 use likewise_trace::RanksRead;
+pub use phase::Doubt;
 use phase::phase;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -142,9 +143,8 @@ pub struct Phase {
     pub per: Per,
     /// Whether it is of the loop, if one is known.
     pub in_loop: bool,
-    /// Of each run, whether it is the same as in the base, as far as can be
-    /// told.
-    pub is_sure: Vec<bool>,
+    /// Of each run, why it may be another one than in the base; `None` where nothing tells so.
+    pub doubts: Vec<Option<Doubt>>,
     /// Of each run, where it was found.
     pub runs: Vec<Option<InRun>>,
     /// How it changes from run to run.
@@ -391,18 +391,7 @@ impl Comparison {
             let text = "A run lacks instructions or cycles, so that phases are matched and explained by what is left.";
             self.notes.push(text.to_owned());
         }
-        let unsure: Vec<u32> =
-            self.looked_at().filter(|phase| phase.is_unsure()).map(|phase| phase.number).collect();
-        if !unsure.is_empty() {
-            let (which, are, them) =
-                if unsure.len() == 1 { ("phase", "is", "it") } else { ("phases", "are", "them") };
-            self.notes.push(format!(
-                "Whether {which} {} {are} the same in all runs cannot be told (a match below {LEAST_MATCH}, on other \
-                 numbers of threads, with bursts of other phases' clusters, with work or bursts that may be those of another phase, \
-                 between other calls, or with single long bursts of which one run cannot tell whether they are usual): nothing is said of {them} where it cannot; “?” stands before the figures.",
-                listed(&unsure)
-            ));
-        }
+        self.notes.extend(self.doubtful());
         if !self.is_whole_known() {
             self.notes.push(format!(
                 "Whether all computation is the same work in all runs cannot be told (phases of which that is so have \
@@ -490,14 +479,25 @@ fn matched(phases: &[Phase], r: usize) -> f64 {
 }
 
 impl Phase {
-    /// Whether it may be something else in some of the runs it is found in.
+    /// Whether it is the same in that run as in the base, as far as can be told.
+    pub fn is_sure(&self, run: usize) -> bool {
+        self.doubts[run].is_none()
+    }
+
+    /// Why it may be something else in some of the runs it is found in: the first reason.
+    pub fn doubt(&self) -> Option<Doubt> {
+        let found = self.runs.iter().zip(&self.doubts).filter(|(run, _)| run.is_some());
+        found.filter_map(|(_, doubt)| *doubt).min()
+    }
+
+    /// Whether it may be.
     pub fn is_unsure(&self) -> bool {
-        self.runs.iter().zip(&self.is_sure).any(|(run, sure)| run.is_some() && !sure)
+        self.doubt().is_some()
     }
 
     /// Whether it is known to be the same in two runs at least.
     pub fn is_known(&self) -> bool {
-        let in_run = |r: &usize| self.runs[*r].is_some() && self.is_sure[*r];
+        let in_run = |r: &usize| self.runs[*r].is_some() && self.is_sure(*r);
         (0..self.runs.len()).filter(in_run).count() >= 2
     }
 

@@ -20,7 +20,7 @@ impl Comparison {
         if self.is_whole_known() {
             tell(self.all().to_lowercase(), (&self.whole, self.per.unwrap_or(Per::Run)));
         }
-        for phase in self.looked_at().filter(|phase| phase.is_sure[r]) {
+        for phase in self.looked_at().filter(|phase| phase.is_sure(r)) {
             tell(format!("phase {}", phase.number), (&phase.scaling, phase.per));
         }
         let part = |names: &[String], how: &str| {
@@ -46,7 +46,7 @@ impl Comparison {
 
     /// Whether a phase differs by the clock alone in any run.
     pub(super) fn is_off_core(&self, phase: &Phase) -> bool {
-        let sure = phase.scaling.changes.iter().zip(&phase.is_sure).filter(|(_, is_sure)| **is_sure);
+        let sure = phase.scaling.changes.iter().zip(&phase.doubts).filter(|(_, doubt)| doubt.is_none());
         sure.filter_map(|(change, _)| change.as_ref())
             .any(|change: &Change| change.is_off_core(self.threshold))
     }

@@ -1,9 +1,84 @@
 //! A phase in all runs, and whether it is known to be the same in each.
 
-use super::{InRun, LEAST_MATCH, Phase};
+use super::{Comparison, InRun, LEAST_MATCH, Phase};
 use likewise::bursts::scaling::{
     Calm, Measured, Measures, PhaseInRun, Repeats, RunMatch, Scaling, phase_scaling,
 };
+use likewise::words::listed;
+use std::collections::BTreeMap;
+
+/// Why a phase may be another one in two runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Doubt {
+    /// Little tells that it is the same.
+    Match,
+    /// It is on other numbers of threads.
+    Threads,
+    /// Some of its bursts are of clusters that are at home in other phases.
+    Mixed,
+    /// Another phase may do its work in one of the runs.
+    Moved,
+    /// It may be two steps in one of the runs, or have bursts of another one.
+    Split,
+    /// Its bursts lie between other calls.
+    Code,
+    /// It has single long bursts of which one run cannot tell whether they are usual.
+    Calm,
+}
+
+impl Doubt {
+    /// In JSON.
+    #[must_use]
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Match => "match",
+            Self::Threads => "threads",
+            Self::Mixed => "strays",
+            Self::Moved => "moved",
+            Self::Split => "split",
+            Self::Code => "calls",
+            Self::Calm => "long_bursts",
+        }
+    }
+
+    /// What stands behind the numbers of the phases of which it is so.
+    pub(super) fn words(self) -> String {
+        match self {
+            Self::Match => format!("a match below {LEAST_MATCH}"),
+            Self::Threads => "on other numbers of threads".to_owned(),
+            Self::Mixed => "bursts of other phases' clusters".to_owned(),
+            Self::Moved => "work that another phase may have done".to_owned(),
+            Self::Split => "bursts that may be of another step".to_owned(),
+            Self::Code => "between other calls".to_owned(),
+            Self::Calm => "single long bursts, and one run cannot tell whether these are usual".to_owned(),
+        }
+    }
+}
+
+impl Comparison {
+    /// Of which phases it cannot be told whether they are the same, and why.
+    pub(super) fn doubtful(&self) -> Option<String> {
+        let mut by_reason: BTreeMap<Doubt, Vec<u32>> = BTreeMap::new();
+        for phase in self.looked_at() {
+            let reason = phase.doubt().into_iter();
+            reason.for_each(|doubt| by_reason.entry(doubt).or_default().push(phase.number));
+        }
+        let (these, them) = match by_reason.values().map(Vec::len).sum() {
+            0 => return None,
+            1 => ("this phase is", "it"),
+            _ => ("these phases are", "them"),
+        };
+        let mut reasons: Vec<(Doubt, Vec<u32>)> = by_reason.into_iter().collect();
+        reasons.sort_by(|a, b| a.1.cmp(&b.1));
+        let of = |(doubt, phases): &(Doubt, Vec<u32>)| format!("{} ({})", listed(phases), doubt.words());
+        let told: Vec<String> = reasons.iter().map(of).collect();
+        Some(format!(
+            "It cannot be told whether {these} the same in all runs: {}. Nothing is said of {them} where it cannot; “?” \
+             stands before the figures.",
+            told.join(", ")
+        ))
+    }
+}
 
 /// A phase of the comparison; `None` if it takes no time.
 pub(super) fn phase(
@@ -17,31 +92,18 @@ pub(super) fn phase(
     let mut scaling = phase_scaling(&measured, scaling, threshold)?;
     let matches =
         |r: usize| found.phases[p].runs[r].as_ref().is_some_and(|run| run.confidence >= LEAST_MATCH);
-    let sure = |r: usize| {
-        let both = measured[r].as_ref().zip(measured[scaling.base].as_ref());
-        let alike = both.is_some_and(|(a, b)| same_part(a, b));
-        let mixed = measures.mixed(p, scaling.base, r) > 1.0 - threshold;
-        let growth = both.map_or(1.0, |(now, before)| work_of(kind, before, now));
-        let moved = measures.may_be_moved(p, (scaling.base, r), growth, 1.0 - threshold);
-        let other = measures.may_be_other(p, (scaling.base, r), growth, 1.0 - threshold);
-        let split = measures.may_be_split(p, (scaling.base, r), 1.0 - threshold)
-            || measures.may_be_joined(p, (scaling.base, r), 1.0 - threshold);
-        let elsewhere = measures.is_of_other_code(p, (scaling.base, r));
-        let calmed = calms[r].is_unlike(&calms[scaling.base], p as u32);
-        matches(r)
-            && matches(scaling.base)
-            && alike
-            && !mixed
-            && !moved
-            && !other
-            && !split
-            && !elsewhere
-            && !calmed
+    let doubt = |r: usize| {
+        if !matches(r) || !matches(scaling.base) {
+            return Some(Doubt::Match);
+        }
+        let of_steps = doubt(measures, (p, (scaling.base, r)), &measured, (kind, 1.0 - threshold));
+        let is_unlike = || calms[r].is_unlike(&calms[scaling.base], p as u32);
+        of_steps.or_else(|| is_unlike().then_some(Doubt::Calm))
     };
-    let is_sure: Vec<bool> = (0..measured.len()).map(sure).collect();
-    scaling.stops_at = scaling.stops_at.filter(|&at| is_sure[at]);
+    let doubts: Vec<Option<Doubt>> = (0..measured.len()).map(doubt).collect();
+    scaling.stops_at = scaling.stops_at.filter(|&at| doubts[at].is_none());
     let slow = |r: usize| {
-        (r != scaling.base && is_sure[r])
+        (r != scaling.base && doubts[r].is_none())
             .then(|| measures.slow_tasks(p, (scaling.base, r), &measured, threshold))?
     };
     let in_run = |(r, matched): (usize, &Option<PhaseInRun>)| {
@@ -50,7 +112,33 @@ pub(super) fn phase(
     };
     let runs = found.phases[p].runs.iter().enumerate().map(in_run).collect();
     let of = &repeats.phases[p];
-    Some(Phase { number: p as u32 + 1, per: of.per, in_loop: of.in_loop, is_sure, runs, scaling })
+    Some(Phase { number: p as u32 + 1, per: of.per, in_loop: of.in_loop, doubts, runs, scaling })
+}
+
+/// Why a phase that matches well in two runs (`a` and `b`) may have other steps in one of them.
+/// Differences up to a share (`least`) are none.
+fn doubt(
+    measures: &Measures<'_>,
+    (p, (a, b)): (usize, (usize, usize)),
+    measured: &[Option<Measured>],
+    (scaling, least): (Scaling, f64),
+) -> Option<Doubt> {
+    let (Some(before), Some(now)) = (&measured[a], &measured[b]) else { return Some(Doubt::Match) };
+    let (runs, growth) = ((a, b), work_of(scaling, before, now));
+    let moved =
+        || measures.may_be_moved(p, runs, growth, least) || measures.may_be_other(p, runs, growth, least);
+    let split = || measures.may_be_split(p, runs, least) || measures.may_be_joined(p, runs, least);
+    if !same_part(now, before) {
+        Some(Doubt::Threads)
+    } else if measures.mixed(p, a, b) > least {
+        Some(Doubt::Mixed)
+    } else if moved() {
+        Some(Doubt::Moved)
+    } else if split() {
+        Some(Doubt::Split)
+    } else {
+        measures.is_of_other_code(p, runs).then_some(Doubt::Code)
+    }
 }
 
 /// How many times as much work a run is to do as the one before.

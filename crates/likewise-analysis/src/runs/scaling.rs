@@ -37,7 +37,7 @@ impl Comparison {
         let threshold = percent(self.threshold);
         let above = |change: &&Change| change.is_above(self.threshold);
         let best = |phase: &Phase| {
-            let known = phase.scaling.changes.iter().zip(&phase.is_sure).filter(|(_, is_sure)| **is_sure);
+            let known = phase.scaling.changes.iter().zip(&phase.doubts).filter(|(_, doubt)| doubt.is_none());
             let change = known.filter_map(|(change, _)| change.as_ref()).filter(above);
             change.max_by(|a, b| a.efficiency.total_cmp(&b.efficiency)).cloned()
         };
@@ -73,7 +73,7 @@ impl Comparison {
             let base = phase.scaling.base;
             let falls = |r: usize, change: &Change| {
                 let as_strong = change.efficiency * threads(base) / threads(r);
-                phase.is_sure[r] && threads(r) > threads(base) && as_strong < self.threshold
+                phase.is_sure(r) && threads(r) > threads(base) && as_strong < self.threshold
             };
             let changes = phase.scaling.changes.iter().enumerate();
             changes.filter_map(|(r, change)| Some((r, change.as_ref()?))).any(|(r, change)| falls(r, change))

@@ -43,7 +43,7 @@ impl Comparison {
 
     /// A phase, and the most that it has of the time of a run.
     pub(super) fn who(&self, phase: &Phase) -> String {
-        let sure = (0..self.runs.len()).filter(|&r| phase.is_sure[r]);
+        let sure = (0..self.runs.len()).filter(|&r| phase.is_sure(r));
         let share = sure.filter_map(|r| self.share_of(phase, r)).fold(0.0, f64::max);
         let of = if self.is_shown(phase) { "" } else { "wall " };
         format!("Phase {} (up to {} of the {of}time)", phase.number, percent(share))

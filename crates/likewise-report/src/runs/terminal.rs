@@ -158,7 +158,7 @@ fn phase_line(comparison: &Comparison, phase: &Phase) -> Vec<String> {
     let mut cells = vec![phase.number.to_string()];
     cells.extend(unlike(comparison).then(|| per(phase.per).to_owned()));
     let sure = |r: usize, text: String| {
-        if phase.is_sure[r] || phase.runs[r].is_none() { text } else { format!("{UNSURE}{text}") }
+        if phase.is_sure(r) || phase.runs[r].is_none() { text } else { format!("{UNSURE}{text}") }
     };
     let each = || phase.runs.iter().enumerate();
     cells.extend(each().map(|(r, run)| sure(r, known(run.as_ref().map(|run| run.measured.mean()), time))));

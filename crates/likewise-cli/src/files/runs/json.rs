@@ -4,7 +4,7 @@ use likewise::bursts::scaling::{
     Change, IterationsFrom, Measured, OneOff, Per, PhaseScaling, RunFigures, SlowTasks,
 };
 use likewise::table::Nanos;
-use likewise_analysis::runs::{Comparison, InRun, Phase, Run, evidence, key, per};
+use likewise_analysis::runs::{Comparison, Doubt, InRun, Phase, Run, evidence, key, per};
 use serde_json::{Map, Value, json};
 
 pub(crate) fn summary(comparison: &Comparison) -> Value {
@@ -61,6 +61,7 @@ fn phase_json(comparison: &Comparison, phase: &Phase) -> Value {
         let mut value = json!({
             "run": name(r), "clusters": clusters, "noise_bursts": matched.noise,
             "match": matched.confidence, "evidence": evidence(matched.evidence),
+            "doubt": phase.doubts[r].map(Doubt::key),
             "serial": figures.is_serial(),
             "serial_share": comparison.serial_share(r, figures),
             "slow_tasks": slow.as_ref().map(|slow| slow_json(comparison, phase, (r, measured), slow)),

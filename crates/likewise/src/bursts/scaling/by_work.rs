@@ -123,17 +123,20 @@ impl Kind {
 /// Of each phase the kind in each run, by descending share of a run's time.
 fn phases(kinds: &[Vec<Kind>; 2]) -> Vec<[Option<usize>; 2]> {
     let [ours, theirs] = kinds;
+    let alone = |pairs: &[Pair]| {
+        let of_ours = alone(ours.len(), pairs.iter().map(|pair| pair.0));
+        (of_ours, alone(theirs.len(), pairs.iter().map(|pair| pair.1)))
+    };
     let by_speed = only_pairs(kinds, Kind::is_as_fast);
     let by_work = only_pairs(kinds, Kind::does_the_same);
-    let is_told = |c: usize| by_speed.iter().any(|pair| pair.0 == c);
-    let is_met = |d: usize| by_speed.iter().any(|pair| pair.1 == d);
     // All that do this work are told by their speed.
+    let (untold, unmet) = alone(&by_speed);
     let all_told = |kind: &Kind| {
-        (0..ours.len()).all(|c| is_told(c) || !kind.does_the_same(&ours[c]))
-            && (0..theirs.len()).all(|d| is_met(d) || !kind.does_the_same(&theirs[d]))
+        !untold.iter().any(|&c| kind.does_the_same(&ours[c]))
+            && !unmet.iter().any(|&d| kind.does_the_same(&theirs[d]))
     };
     let told = by_speed.iter().filter(|&&(c, d)| all_told(&ours[c]) && all_told(&theirs[d]));
-    let mut pairs: Vec<(usize, usize)> = told.copied().collect();
+    let mut pairs: Vec<Pair> = told.copied().collect();
     let as_fast = pairs.len();
     // Nobody else does this work.
     let is_only = |kind: &Kind| {
@@ -141,19 +144,15 @@ fn phases(kinds: &[Vec<Kind>; 2]) -> Vec<[Option<usize>; 2]> {
         n(ours) == 1 && n(theirs) == 1
     };
     let only = by_work.into_iter().filter(|&(c, d)| is_only(&ours[c]) && is_only(&theirs[d]));
-    let only: Vec<(usize, usize)> = only.filter(|pair| !pairs.contains(pair)).collect();
+    let only: Vec<Pair> = only.filter(|pair| !pairs.contains(pair)).collect();
     pairs.extend(only);
-    let left = |of: &[Kind], is_in: &dyn Fn(usize) -> bool| -> f64 {
-        (0..of.len()).filter(|&k| !is_in(k)).map(|k| of[k].share).sum()
-    };
-    let of_ours = left(ours, &|c| pairs.iter().any(|pair| pair.0 == c));
-    let of_theirs = left(theirs, &|d| pairs.iter().any(|pair| pair.1 == d));
+    let (of_ours, of_theirs) = alone(&pairs);
+    let time_of = |left: &[usize], of: &[Kind]| left.iter().map(|&k| of[k].share).sum::<f64>();
+    let (of_ours, of_theirs) = (time_of(&of_ours, ours), time_of(&of_theirs, theirs));
     if of_ours.min(of_theirs) > 0.0 && of_ours.max(of_theirs) > LITTLE {
         pairs.truncate(as_fast);
     }
-    let alone = |n: usize, is_in: &dyn Fn(usize) -> bool| (0..n).filter(|&k| !is_in(k)).collect::<Vec<_>>();
-    let only_ours = alone(ours.len(), &|c| pairs.iter().any(|pair| pair.0 == c));
-    let only_theirs = alone(theirs.len(), &|d| pairs.iter().any(|pair| pair.1 == d));
+    let (only_ours, only_theirs) = alone(&pairs);
     let mut phases: Vec<[Option<usize>; 2]> = pairs.iter().map(|&(c, d)| [Some(c), Some(d)]).collect();
     phases.extend(only_ours.into_iter().map(|c| [Some(c), None]));
     phases.extend(only_theirs.into_iter().map(|d| [None, Some(d)]));
@@ -165,8 +164,18 @@ fn phases(kinds: &[Vec<Kind>; 2]) -> Vec<[Option<usize>; 2]> {
     phases
 }
 
+/// A kind of each run.
+type Pair = (usize, usize);
+
+/// Those of `n` kinds that are in no pair.
+fn alone(n: usize, in_pairs: impl Iterator<Item = usize>) -> Vec<usize> {
+    let mut is_alone = vec![true; n];
+    in_pairs.for_each(|k| is_alone[k] = false);
+    (0..n).filter(|&k| is_alone[k]).collect()
+}
+
 /// Pairs of kinds of two runs that are the same, and the same as no other of the other run.
-fn only_pairs([ours, theirs]: &[Vec<Kind>; 2], is_same: fn(&Kind, &Kind) -> bool) -> Vec<(usize, usize)> {
+fn only_pairs([ours, theirs]: &[Vec<Kind>; 2], is_same: fn(&Kind, &Kind) -> bool) -> Vec<Pair> {
     let only = |kind: &Kind, of: &[Kind]| {
         let mut found = (0..of.len()).filter(|&k| is_same(kind, &of[k]));
         found.next().filter(|_| found.next().is_none())

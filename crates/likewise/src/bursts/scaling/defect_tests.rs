@@ -126,12 +126,16 @@ fn again(mut spec: RunSpec) -> Made {
     let steps: usize = spec.phases.iter().map(|phase| phase.repeats).sum();
     let left_out = START_STEPS..START_STEPS + spec.iterations * steps;
     spec.iterations *= 2;
-    let mut run = made(spec);
+    without(made(spec), |_, step| left_out.contains(&step))
+}
+
+/// Without the bursts of some tasks at some of their steps.
+fn without(mut run: Made, is_left_out: impl Fn(u32, usize) -> bool) -> Made {
     let table = &mut run.table;
     let mut step = 0;
     let is_kept = |i: usize| {
         step = if i > 0 && table.task[i] == table.task[i - 1] { step + 1 } else { 0 };
-        !left_out.contains(&step)
+        !is_left_out(table.task[i], step)
     };
     let kept: Vec<bool> = (0..table.len()).map(is_kept).collect();
     let kept: Vec<usize> = (0..kept.len()).filter(|&i| kept[i]).collect();
@@ -191,6 +195,25 @@ fn without_a_period_phases_are_compared_per_burst() {
         assert_eq!(found.repeats.whole, None);
         assert!(found.repeats.phases.iter().any(|phase| phase.per == Per::Burst));
         assert_eq!(found.slower(), [0; 0], "seed {seed}");
+    }
+}
+
+#[test]
+fn per_burst_threads_that_have_fewer_make_no_phase_slower() {
+    for seed in seeds() {
+        let few = spec(2, seed);
+        let steps: usize = few.phases.iter().map(|phase| phase.repeats).sum();
+        let second = START_STEPS + steps..START_STEPS + 2 * steps;
+        // Half of the tasks do one iteration of two.
+        let run = without(made(few), |task, step| task % 2 == 0 && second.contains(&step));
+        let found = compared(&made(spec(1, seed)), &run);
+        assert_eq!(found.repeats.iterations, [None, None]);
+        assert!(found.repeats.phases.iter().any(|phase| phase.per == Per::Burst));
+        assert_eq!(found.slower(), [0; 0], "seed {seed}");
+        // Bursts differ by chance; half as many on half of the threads would make it 0.75.
+        let balance = (0..found.phases.len()).map(|p| found.factor(p, FactorKind::LoadBalance));
+        let least = balance.fold(1.0, f64::min);
+        assert!(least > 0.85, "seed {seed}: {least}");
     }
 }
 
