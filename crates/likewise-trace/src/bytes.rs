@@ -239,8 +239,13 @@ impl Input {
         }
     }
 
-    /// Takes the next line off, without its end.
+    /// Takes the next line off, without its end and the blanks before that.
     pub(crate) fn take_line(&mut self) -> Result<Vec<u8>> {
+        Ok(trim_end(&self.take_whole_line()?).to_vec())
+    }
+
+    /// Takes the next line off as it stands; the last one may have no end.
+    pub(crate) fn take_whole_line(&mut self) -> Result<Vec<u8>> {
         let mut want = 1 << 12;
         loop {
             let head = self.peek(want)?;
@@ -253,7 +258,7 @@ impl Input {
                 return Err(Error::whole(&self.path, ErrorKind::LongLine(MAX_LINE)));
             }
             let (line, used) = match end {
-                Some(end) => (head[..end].to_vec(), end + 1),
+                Some(end) => (head[..=end].to_vec(), end + 1),
                 None => (head.to_vec(), head.len()),
             };
             if end.is_none()
@@ -262,7 +267,7 @@ impl Input {
                 return Err(error);
             }
             self.advance(used);
-            return Ok(trim_end(&line).to_vec());
+            return Ok(line);
         }
     }
 

@@ -6,7 +6,7 @@ use likewise::bursts::{
     ThreadName, findings, is_nearly_all,
 };
 use likewise::cluster::ClusterId;
-use likewise::table::{BurstTable, DurationFilter, Nanos, Prepared};
+use likewise::table::{BurstTable, DurationFilter, Moment, Nanos, Prepared};
 use likewise::words::{FAR, capital, counted, factor, listed, percent};
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -103,7 +103,8 @@ pub fn verdict(analysis: &Analysis) -> String {
     let part = analysis.traced.part.as_ref().map(|part| {
         format!(
             "“The run” is the time from {} to {} here, in which all threads are traced.",
-            part.start, part.end
+            Moment(part.start),
+            Moment(part.end)
         )
     });
     let streams = beside_streams(analysis, found);
@@ -173,8 +174,9 @@ fn begin_apart(analysis: &Analysis, found: &Findings) -> Option<String> {
     let share = last.saturating_sub(first).0 as f64 / analysis.length().0 as f64;
     (share >= LITTLE).then(|| {
         format!(
-            "Tasks do not begin at once: the first burst of task {task} is at {last}, {} of the run after that of the \
+            "Tasks do not begin at once: the first burst of task {task} is at {}, {} of the run after that of the \
              first to begin. Until then others may wait for it, or it for others.",
+            Moment(last),
             percent(share)
         )
     })
@@ -331,7 +333,7 @@ fn serial(finding: &Finding, names: &Names) -> String {
 
 /// ` from 210 ms on`, ` until 300 ms`; nothing where it is so in all of the run.
 fn when(finding: &Finding) -> String {
-    match (finding.from, finding.until) {
+    match (finding.from.map(Moment), finding.until.map(Moment)) {
         (Some(from), Some(until)) => format!(" from {from} to {until}"),
         (Some(from), None) => format!(" from {from} on"),
         (None, Some(until)) => format!(" until {until}"),
@@ -340,7 +342,7 @@ fn when(finding: &Finding) -> String {
 }
 
 fn one_off(finding: &Finding, names: &Names) -> String {
-    let (steps, win) = (place(finding), percent(finding.share));
+    let (steps, win, begin) = (place(finding), percent(finding.share), Moment(finding.begin));
     let Who { text: threads, plural } = names.who(&finding.threads);
     let ending = if plural { "" } else { "s" };
     let beside = match finding.kind {
@@ -349,31 +351,26 @@ fn one_off(finding: &Finding, names: &Names) -> String {
     };
     match finding.kind {
         FindingKind::OneOff { bursts: 1, duration, others: Some(others), .. } => format!(
-            "{} take{ending} {duration} once, at {}, where {beside} {others} ({}): {win} of the run.",
+            "{} take{ending} {duration} once, at {begin}, where {beside} {others} ({}): {win} of the run.",
             capital(&threads),
-            finding.begin,
             small(&steps),
         ),
         FindingKind::OneOff { bursts, same: true, duration, others: Some(others), .. } => format!(
-            "{} take{ending} long {bursts} times, longest {duration} at {}, where {beside} {others} ({}): {win} \
+            "{} take{ending} long {bursts} times, longest {duration} at {begin}, where {beside} {others} ({}): {win} \
              of the run in all.",
             capital(&threads),
-            finding.begin,
             small(&steps),
         ),
         FindingKind::OneOff { bursts, duration, others: Some(others), .. } => format!(
-            "{steps}: {bursts} times one takes long, longest {threads} with {duration} at {}, where the others take \
-             {others}: {win} of the run in all.",
-            finding.begin,
+            "{steps}: {bursts} times one takes long, longest {threads} with {duration} at {begin}, where the others take \
+             {others}: {win} of the run in all."
         ),
         FindingKind::OneOff { bursts: 1, duration, others: None, alone, .. } => format!(
-            "A burst of {duration} at {} on {threads} once, in no phase{}: {win} of the run.",
-            finding.begin,
+            "A burst of {duration} at {begin} on {threads} once, in no phase{}: {win} of the run.",
             while_others(alone, not_begun(finding, duration)),
         ),
         FindingKind::OneOff { bursts, duration, others: None, alone, .. } => format!(
-            "{bursts} long bursts of no phase, the longest {duration} at {} on {threads}{}: {win} of the run in all.",
-            finding.begin,
+            "{bursts} long bursts of no phase, the longest {duration} at {begin} on {threads}{}: {win} of the run in all.",
             // How long all of them take is not told: of one that is before all others, nothing is.
             while_others(alone, if finding.before == Nanos::ZERO { Begun::Later } else { Begun::Partly }),
         ),
@@ -427,8 +424,8 @@ fn imbalance(finding: &Finding, names: &Names) -> String {
     let at = match finding.stretches {
         // If some thread computes at every moment, the whole run is one
         // stretch.
-        1 if finding.is_once && several => format!(" are one step at {},", finding.begin),
-        1 if finding.is_once => format!(" at {}:", finding.begin),
+        1 if finding.is_once && several => format!(" are one step at {},", Moment(finding.begin)),
+        1 if finding.is_once => format!(" at {}:", Moment(finding.begin)),
         _ => format!("{}:", when(finding)),
     };
     let (slowest, mean) = match finding.scope {

@@ -1,7 +1,7 @@
 //! What of a run was traced, and on how many CPUs it was.
 
 use likewise::bursts::LEAST_SHARE;
-use likewise::table::Nanos;
+use likewise::table::{Moment, Nanos};
 use likewise_trace::{Topology, Untraced, UntracedBy};
 use std::ops::Range;
 
@@ -40,6 +40,7 @@ impl Traced {
     /// That tracing was off for a time, and what that means.
     pub(super) fn note(&self, untraced: Option<Untraced>, begin: Nanos) -> Option<String> {
         let Untraced { from, to, time, why } = untraced?;
+        let (from, to) = (Moment(from), Moment(to));
         if why == UntracedBy::Saving {
             return self.saved_until.map(|_| {
                 format!(
@@ -60,8 +61,10 @@ impl Traced {
             if start == begin { format!("--to {}ns", until.0) } else { format!("--from {}ns", start.0) };
         Some(format!(
             "{off}. So threads cannot be compared over the whole run: what to look at first is said of the time from \
-             {start} to {until} alone, in which all are traced, and no phase is called serial. `likewise cut TRACE \
-             {part} -o PART` leaves that part."
+             {} to {} alone, in which all are traced, and no phase is called serial. `likewise cut TRACE \
+             {part} -o PART` leaves that part.",
+            Moment(start),
+            Moment(until)
         ))
     }
 }

@@ -10,7 +10,7 @@ use likewise::bursts::scaling::{AlikeBy, RunBursts, match_runs, phases_between};
 use likewise::ranks::{
     EffortRegions, EffortTable, FromBurstsError, OwnSteps, effort_from_bursts, effort_in_own_steps, own_steps,
 };
-use likewise::table::Nanos;
+use likewise::table::{Moment, Nanos};
 use likewise::words::{counted, percent};
 use likewise_recording::ROUNDING;
 use std::ops::Range;
@@ -97,11 +97,13 @@ fn in_own_steps(own: &OwnSteps) -> String {
 /// What part of the run the steps are.
 fn outside(period: &Period, run: Range<Nanos>) -> String {
     let (from, to) = period.region();
-    let end = run.end;
-    let share = to.saturating_sub(from).0 as f64 / end.saturating_sub(run.start).0.max(1) as f64;
+    let whole = run.end.saturating_sub(run.start);
+    let share = to.saturating_sub(from).0 as f64 / whole.0.max(1) as f64;
     format!(
-        "{} from {from} to {to} of {end}, {} of the run: what is outside of them is not compared.",
+        "{} from {} to {}, {} of the run, {whole}: what is outside of them is not compared.",
         counted(period.n_iterations() as u64, "step"),
+        Moment(from),
+        Moment(to),
         percent(share)
     )
 }

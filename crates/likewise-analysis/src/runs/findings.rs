@@ -6,7 +6,7 @@ use super::{Comparison, MUCH, Phase, THRESHOLD_OF_SAME_THREADS, cause, cause_of,
 use likewise::bursts::scaling::{
     Change, Factor, FactorKind, IterationsFrom, OneOff, Per, PhaseScaling, SERIAL_SHARE, Scaling, SlowTasks,
 };
-use likewise::table::Nanos;
+use likewise::table::{Moment, Nanos};
 use likewise::words::{counted, listed, percent};
 
 /// A factor is named as well if it costs at least this share, in logarithms, of
@@ -331,7 +331,7 @@ impl Comparison {
             ),
             false => String::new(),
         };
-        let who = format!("of {} at {}", self.thread_name(r, longest.thread), longest.begin);
+        let who = format!("of {} at {}", self.thread_name(r, longest.thread), Moment(longest.begin));
         let times = format!(
             "{} in {}, where that thread takes {} otherwise, {} of the run longer{together}",
             longest.duration,

@@ -10,7 +10,7 @@ use crate::trace::{AsParaver, analysed, output_dir, stem};
 use anyhow::Result;
 use clap::Args;
 use likewise::bursts::{Estimate, Window};
-use likewise::table::Nanos;
+use likewise::table::{Moment, Nanos};
 use likewise::words::{FAR, factor, grouped_digits, listed, short};
 use likewise_analysis::Stages;
 use likewise_analysis::cut::{Cut, Limits};
@@ -275,10 +275,12 @@ impl Told<'_> {
             false => period.median().to_string(),
         };
         let mut text = format!(
-            "Period: {length}, {} iterations from {from} to {to} of {}, confidence {:.2} (found in {}); they hold {:.1}% of the computing time. What \
+            "Period: {length}, {} iterations from {} to {} of a run of {}, confidence {:.2} (found in {}); they hold {:.1}% of the computing time. What \
              is outside, {:.1}% of the run, is no part of the cut.\n{}",
             period.n_iterations(),
-            analysis.end,
+            Moment(from),
+            Moment(to),
+            analysis.length(),
             period.confidence,
             analysis.period().sought_in.told(),
             100.0 * self.cut.computing_share(),
@@ -297,7 +299,8 @@ impl Told<'_> {
             let names = window.tasks.iter().map(|t| format!("{}×{}", t.task, t.weight)).collect::<Vec<_>>();
             format!("{} of {all} tasks (task×weight: {})", window.tasks.len(), names.join(" "))
         };
-        let _ = writeln!(text, "Cut: {iterations}, {} to {}, {tasks}.", window.from, window.to);
+        let (from, to) = (Moment(window.from), Moment(window.to));
+        let _ = writeln!(text, "Cut: {iterations}, {from} to {to}, {tasks}.");
         text += &reduction_text(&self.report);
         if analysis.drawn_times {
             text += "Error of extrapolating from it: not known, since the times are drawn; `likewise record --times all` keeps each.\n";

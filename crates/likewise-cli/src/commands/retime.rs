@@ -6,7 +6,7 @@ use crate::output::OutputDir;
 use crate::trace::{AsParaver, output_dir, stem};
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use likewise::table::Nanos;
+use likewise::table::{Moment, Nanos};
 use likewise::words::{counted, grouped_digits, short};
 use likewise_analysis::Stages;
 use likewise_recording::{Recording, Times};
@@ -271,8 +271,8 @@ fn to_json(
         "input": args.trace.display().to_string(),
         "bursts": args.bursts.display().to_string(),
         "times": args.times.display().to_string(),
-        "measured_ns": report.end.0,
-        "predicted_ns": report.new_end.0,
+        "measured_ns": report.end.saturating_sub(report.begin).0,
+        "predicted_ns": report.new_end.saturating_sub(report.begin).0,
         "phases": phases.iter().map(phase).collect::<Vec<_>>(),
         "threads": report.threads.iter().map(thread).collect::<Vec<_>>(),
         "applications": lasts(report).iter().map(|(app, [old, new])| json!({
@@ -287,7 +287,7 @@ fn to_json(
 fn text(phases: &BTreeMap<Option<u32>, Phase>, report: &RetimeReport) -> String {
     let times =
         |new: f64, old: f64| if old > 0.0 { format!(" (× {})", short(new / old)) } else { String::new() };
-    let (old, new) = (report.end, report.new_end);
+    let [old, new] = [report.end, report.new_end].map(|end| end.saturating_sub(report.begin));
     let computing = |at: usize| Nanos(report.threads.iter().map(|thread| thread.computing[at].0).sum());
     let [before, after] = [computing(0), computing(1)];
     let mut text = format!(
@@ -299,8 +299,14 @@ fn text(phases: &BTreeMap<Option<u32>, Phase>, report: &RetimeReport) -> String 
         counted(report.collectives, "collective operation"),
     );
     for (app, [old, new]) in lasts(report) {
-        let times = times(new.0 as f64, old.0 as f64);
-        let _ = writeln!(text, "  application {app}: its last burst ends at {new} instead of {old}{times}");
+        let [after, before] = [new, old].map(|end| end.saturating_sub(report.begin).0 as f64);
+        let _ = writeln!(
+            text,
+            "  application {app}: its last burst ends at {} instead of {}{}",
+            Moment(new),
+            Moment(old),
+            times(after, before)
+        );
     }
     for (number, phase) in phases.iter().filter(|(_, phase)| phase.ratio.is_some()) {
         let name = number.map_or_else(String::new, |number| number.to_string());

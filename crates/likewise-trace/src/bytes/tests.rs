@@ -40,6 +40,9 @@ fn takes_lines_off_the_front() {
     assert_eq!(input.take_line().unwrap(), b"one");
     assert_eq!(input.take_line().unwrap(), b"two");
     assert_eq!(blocks_of(input, 64).unwrap().concat(), b"three");
+    let mut input = Input::from_bytes(b"one \r\ntwo");
+    assert_eq!(input.take_whole_line().unwrap(), b"one \r\n");
+    assert_eq!(input.take_whole_line().unwrap(), b"two");
 }
 
 #[test]

@@ -262,6 +262,10 @@ impl Open {
         self.arrange();
         bursts.make_room(self.sums.len());
         let at_end = self.sums.iter().filter(|s| s.last == end).count();
+        if at_end == 0 {
+            // Nobody knows what was counted from the last read to the end.
+            self.sums.iter_mut().for_each(|sum| sum.span.gap = true);
+        }
         let keeps_all = at_end == 0 || at_end == self.sums.len();
         if keeps_all && self.order.hardware && self.is_whole() {
             let sums = &self.sums;

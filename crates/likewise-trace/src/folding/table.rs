@@ -105,19 +105,19 @@ pub(crate) fn build(
     let since_end: u64 = told.iter().map(|told| told.since_end).sum();
     table.code = code(places.names, regions);
     for (column, missing) in table.counters.iter_mut().zip(&missing) {
-        warnings.extend(without_impossible(column, missing.impossible));
+        warnings.extend(without_impossible(column, missing.impossible, " since the burst began"));
     }
     warnings.extend(parts(&table.counters, &missing));
     let known = |column: &CounterColumn| column.values.iter().filter(|value| !value.is_nan()).count() as u64;
     if since_end > 0 && n > 1 {
         let all: u64 = table.counters.par_iter().map(known).sum();
         warnings.push(if since_end >= all {
-            "counters are read at the ends of bursts alone: each count includes what the thread did since the burst before"
+            "no counter is read when a burst begins: each count includes what the thread did since the burst before"
                 .to_owned()
         } else {
             format!(
-                "{} of {} are read at the end of their burst alone: each includes what the thread did since its \
-                 counters were last read",
+                "{} of {} are of counters that were not read when the burst began: each includes what the thread did since \
+                 they were last read",
                 grouped_digits(since_end),
                 counted(all, "count")
             )
@@ -151,14 +151,15 @@ fn parts(counters: &[CounterColumn], missing: &[Missing]) -> Option<String> {
         format!("{shown} in {n} burst{}", if *n == 1 { "" } else { "s" })
     };
     let said: Vec<String> = by_number.iter().rev().map(of).collect();
-    let why = "the counter was not read when the burst began, or its set changed within";
+    let why = "the counter was not read when the burst began or when it ended, or its set changed within";
     (!said.is_empty())
         .then(|| format!("counts that are not of their burst alone are missing ({why}): {}", said.join("; ")))
 }
 
 /// The note on `n` impossible counts of a column, which are already missing.
-/// If they are many, the other counts of the column are removed too.
-pub(crate) fn without_impossible(column: &mut CounterColumn, n: u64) -> Option<String> {
+/// If they are many, the other counts of the column are removed too. `since` says from when on they
+/// are too many, if they are no whole bursts'.
+pub(crate) fn without_impossible(column: &mut CounterColumn, n: u64, since: &str) -> Option<String> {
     if n == 0 {
         return None;
     }
@@ -171,7 +172,7 @@ pub(crate) fn without_impossible(column: &mut CounterColumn, n: u64) -> Option<S
     }
     let (bursts, of) = (if n == 1 { "burst" } else { "bursts" }, n + good);
     let what = format!("the counts of '{name}' are impossible in {n} {bursts} of {of}");
-    let why = format!("negative, or over {MAX_PER_NANO} a nanosecond");
+    let why = format!("negative, or over {MAX_PER_NANO} a nanosecond{since}");
     Some(if many {
         format!("{what} ({why}): so many that the counter is left out")
     } else {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use likewise::table::Nanos;
+use likewise::table::{Moment, Nanos};
 
 use super::companions::{read_pcf, read_row};
 use super::reading::{Records, open};
@@ -46,7 +46,9 @@ pub(crate) fn inspect(mut input: Input, options: &ReadOptions<'_>, block: usize)
     if last > header.end {
         let (path, end) = (path.display(), header.end);
         report.warnings.push(format!(
-            "{path}: records go on until {last}, after the end of the trace that its header gives, {end}"
+            "{path}: records go on until {}, {} after the end of the trace that its header gives",
+            Moment(last),
+            last.saturating_sub(end)
         ));
     }
     let mut states: Vec<StateInfo> = Vec::with_capacity(all.states.len());

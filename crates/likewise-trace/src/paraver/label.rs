@@ -22,7 +22,7 @@ use super::header::Header;
 use super::pcf::Pcf;
 use super::records::{cpu_and_thread, time_of};
 use super::scan::well_formed;
-use crate::bytes::{BLOCK, Input, lines};
+use crate::bytes::{BLOCK, Input, lines, trim_end};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::output::AtomicFile;
 use crate::trace::Who;
@@ -282,6 +282,13 @@ impl Marked<'_> {
     }
 }
 
+/// Ends a line that has no end.
+fn end_line(line: &mut Vec<u8>) {
+    if line.last() != Some(&b'\n') {
+        line.push(b'\n');
+    }
+}
+
 fn copy_labelled(
     mut source: Input,
     prv: &mut AtomicFile,
@@ -290,9 +297,9 @@ fn copy_labelled(
     lenient: bool,
 ) -> Result<()> {
     let path = source.path().to_owned();
-    let mut first = source.take_line()?;
-    let header = Header::parse(&first).map_err(|kind| Error::at(&path, Place::Line(1), kind))?;
-    first.push(b'\n');
+    let mut first = source.take_whole_line()?;
+    end_line(&mut first);
+    let header = Header::parse(trim_end(&first)).map_err(|kind| Error::at(&path, Place::Line(1), kind))?;
     let (threads, marks) = marks(table, values, header.unit.nanos());
     let threads = with_cpus(&threads, &header, source.peek(BLOCK)?);
     let marked = Marked { marks: &marks, threads: &threads, checked: lenient.then_some(&header) };

@@ -4,6 +4,7 @@
 //! have about as many: event types, times since the last event, counters.
 //! Most lines are [plain](super::plain) and do not come here.
 
+use crate::bytes::trim_end;
 use crate::error::{ErrorKind, found};
 use crate::trace::Who;
 
@@ -100,10 +101,7 @@ pub(super) fn four_fields(bytes: &[u8], pos: usize) -> Option<(u128, usize)> {
 
 /// Reads one line without its end. `known` receives an event's types and values.
 pub(crate) fn parse(line: &[u8], known: &mut Known) -> Result<Record, ErrorKind> {
-    let line = match line {
-        [rest @ .., b'\r'] => rest,
-        line => line,
-    };
+    let line = trim_end(line);
     let mut fields = Fields { bytes: line, pos: 2 };
     match line {
         [b'1', b':', ..] => state(&mut fields, known),

@@ -66,6 +66,11 @@ impl<'r, S> Interpreter<'r, S> {
 impl<S: Steps<Site>> Sink for Interpreter<'_, S> {
     #[inline]
     fn state(&mut self, slot: usize, begin: u64, end: Option<u64>, value: u32) {
+        // It takes no time, so it is no burst, and ends none: of two states that begin together, the
+        // file may have the one of no length last.
+        if end == Some(begin) {
+            return;
+        }
         if self.rules.openmp == OpenMp::Joined {
             // Every state counts, because `folding::openmp` joins their pieces.
             self.steps.boundary(slot, begin, Some(Opened { end, state: value }));

@@ -10,30 +10,40 @@ use super::{BurstTable, CounterColumn, Expr, Metric, MetricValues, Op, Operand};
 /// and duration; else duration alone. Counters that are
 /// [silent](CounterColumn::is_silent) are as if they were not there. Where the
 /// bursts that carry all of this hold less than half of the computing time:
-/// duration alone, which all bursts have, and why it is so.
+/// instructions and duration, if those that carry instructions hold as much (rotating sets that have
+/// instructions in common); else duration alone, which all bursts have, and why it is so.
 ///
 /// # Complexity
 /// O(n·c) for c counters.
 #[must_use]
 pub fn default_metrics(table: &BurstTable) -> (Vec<Metric>, String) {
     let (metrics, why) = by_counters(table);
-    let values: Vec<MetricValues<'_>> = metrics.iter().filter_map(|m| m.evaluate(table).ok()).collect();
-    let carried = |i: &usize| values.iter().all(|column| !column.get(*i).is_nan());
-    let time: u128 = (0..table.len()).filter(carried).map(|i| u128::from(table.duration[i].0)).sum();
     let all: u128 = table.duration.iter().map(|d| u128::from(d.0)).sum();
-    let share = time as f64 / all.max(1) as f64;
-    if all == 0 || share >= MOST {
+    // How much of the computing time has all of these.
+    let share = |metrics: &[Metric]| {
+        let values: Vec<MetricValues<'_>> = metrics.iter().filter_map(|m| m.evaluate(table).ok()).collect();
+        let carried = |i: &usize| values.iter().all(|column| !column.get(*i).is_nan());
+        let time: u128 = (0..table.len()).filter(carried).map(|i| u128::from(table.duration[i].0)).sum();
+        time as f64 / all.max(1) as f64
+    };
+    let known = share(&metrics);
+    if all == 0 || known >= MOST {
         return (metrics, why);
     }
-    let without = 100.0 * (1.0 - share);
-    let names: Vec<&str> =
-        metrics.iter().map(|m| m.name.as_str()).filter(|name| *name != "duration").collect();
-    let why = format!(
-        "{without:.1}% of the computing time has no {}: bursts are grouped by duration (logarithm) alone",
-        names.join(" or ")
-    );
-    (vec![Metric::new(Operand::Duration.to_string(), Expr::One(Operand::Duration))], why)
+    let lacking = metrics.iter().filter(|metric| share(std::slice::from_ref(metric)) < 1.0);
+    let names: Vec<&str> = lacking.map(|metric| metric.name.as_str()).collect();
+    let why = format!("{:.1}% of the computing time has no {}", 100.0 * (1.0 - known), names.join(" or "));
+    let duration = Metric::new(Operand::Duration.to_string(), Expr::One(Operand::Duration));
+    match &metrics[..] {
+        [instructions, ipc] if ipc.name == IPC && share(std::slice::from_ref(instructions)) >= MOST => {
+            (vec![instructions.clone(), duration], format!("instructions and duration (logarithms); {why}"))
+        }
+        _ => (vec![duration], format!("{why}: bursts are grouped by duration (logarithm) alone")),
+    }
 }
+
+/// Instructions per cycle.
+const IPC: &str = "IPC";
 
 /// Counters describe the bursts if those that carry them hold at least this
 /// share of the computing time. It is 99 % or more in EPOCH and LULESH, and
@@ -53,7 +63,7 @@ fn by_counters(table: &BurstTable) -> (Vec<Metric>, String) {
     let cycles = known("PAPI_TOT_CYC");
     if let (Some(instructions), Some(cycles)) = (instructions, cycles) {
         let ipc = Expr::Two(counter(instructions), Op::Div, counter(cycles));
-        let metrics = vec![of(counter(instructions)), Metric::new("IPC", ipc)];
+        let metrics = vec![of(counter(instructions)), Metric::new(IPC, ipc)];
         return (metrics, "instructions (logarithm) and IPC".to_owned());
     }
     if let Some(instructions) = instructions {
@@ -134,6 +144,16 @@ mod tests {
         let one = names(&[("PAPI_TOT_INS", [1.0, 2.0, 3.0]), ("PAPI_TOT_CYC", [NAN; 3])]);
         assert_eq!(one.0, ["PAPI_TOT_INS=PAPI_TOT_INS,true", "duration=duration,true"]);
         assert!(one.1.contains("no PAPI_TOT_CYC"));
+    }
+
+    #[test]
+    fn of_sets_that_have_instructions_in_common_these_describe() {
+        let (found, why) = names(&[("PAPI_TOT_INS", [1.0, 2.0, 3.0]), ("PAPI_TOT_CYC", [NAN, NAN, 1.0])]);
+        assert_eq!(found, ["PAPI_TOT_INS=PAPI_TOT_INS,true", "duration=duration,true"]);
+        assert!(why.ends_with("; 66.7% of the computing time has no IPC"), "{why}");
+        let (found, why) = names(&[("PAPI_TOT_INS", [NAN, NAN, 3.0]), ("PAPI_TOT_CYC", [NAN, NAN, 1.0])]);
+        assert_eq!(found, ["duration=duration,true"]);
+        assert!(why.starts_with("66.7% of the computing time has no PAPI_TOT_INS or IPC: "), "{why}");
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub use prepare::{BurstClass, DurationFilter, Preparation, PrepareError, Prepare
 pub use rows::Rows;
 pub use runs::Runs;
 pub use scale::{Normalisation, Scale};
-pub use units::{Nanos, ParseNanosError};
+pub use units::{Moment, Nanos, ParseNanosError};
 pub use values::{Values, ValuesMut};
 
 /// A performance counter as the trace names it.

@@ -1,5 +1,6 @@
 //! Units that the type system keeps apart.
 
+use crate::words::grouped_digits;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -62,6 +63,22 @@ impl fmt::Display for Nanos {
     }
 }
 
+/// When something is, for people: as [`Nanos`], but from 100 s on in seconds with their milliseconds.
+/// A clock may count from long before the run, and what is at `277 h` in all of it is nowhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Moment(pub Nanos);
+
+impl fmt::Display for Moment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(Nanos(ns)) = self;
+        let ms = ns.saturating_add(500_000) / 1_000_000;
+        match ms {
+            ..100_000 => write!(f, "{}", self.0),
+            _ => write!(f, "{}.{:03} s", grouped_digits(ms / 1_000), ms % 1_000),
+        }
+    }
+}
+
 /// Why a text is not a duration.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("'{0}' is not a duration: write a number and a unit, such as 5us, 1.5ms or 2s")]
@@ -93,7 +110,7 @@ impl FromStr for Nanos {
 
 #[cfg(test)]
 mod tests {
-    use super::Nanos;
+    use super::{Moment, Nanos};
 
     #[test]
     fn reads_durations_with_units() {
@@ -115,5 +132,14 @@ mod tests {
         assert_eq!(["99.0 s", "1 min 40 s", "59 min 59 s"], [99, 100, 3599].map(seconds));
         assert_eq!(["1 h 0 min", "3 h 13 min", "100 h"], [3600, 11_555, 360_000].map(seconds));
         assert_eq!(Nanos(99_499_999_999).to_string(), "99.5 s");
+    }
+
+    #[test]
+    fn moments_of_a_run_are_told_apart_whenever_its_clock_began() {
+        let at = |ns: u64| Moment(Nanos(ns)).to_string();
+        assert_eq!(["32.0 ms", "99.5 s"], [32_000_000, 99_499_999_999].map(at));
+        assert_eq!(at(100_000_000_000), "100.000 s");
+        assert_eq!(at(1_000_000_032_499_999), "1,000,000.032 s");
+        assert_eq!(at(u64::MAX), "18,446,744,073.709 s");
     }
 }

@@ -265,7 +265,10 @@ fn a_part_may_lie_after_the_end_that_the_header_gives() {
     let info = inspect(&path, &ReadOptions::default()).expect("reads");
     assert_eq!(info.end, Nanos(3_000));
     let said = info.report.warnings.iter().find(|said| said.contains("records go on until 3.00 µs"));
-    assert!(said.is_some_and(|said| said.ends_with("its header gives, 1.00 µs")), "{said:?}");
+    assert!(
+        said.is_some_and(|said| said.contains("3.00 µs, 2.00 µs after the end of the trace")),
+        "{said:?}"
+    );
     let error = cut(3_000, u64::MAX).expect_err("nothing is there");
     assert!(matches!(*error.kind, ErrorKind::BeyondEnd { end: Nanos(3_000), .. }), "{error}");
     // One that ends where its header says is read once, and nothing is added.

@@ -10,10 +10,10 @@ use likewise::table::BurstTable;
 use memchr::memmem;
 
 use super::{
-    LabelValue, Mark, Marked, Marks, Unmerged, beside, push_marks, unmerged, with_cpus, with_names,
+    LabelValue, Mark, Marked, Marks, Unmerged, beside, end_line, push_marks, unmerged, with_cpus, with_names,
     write_labelled,
 };
-use crate::bytes::{BLOCK, Input, is_rereadable, lines};
+use crate::bytes::{BLOCK, Input, is_rereadable, lines, trim_end};
 use crate::error::{Error, Place, Result, SpreadError};
 use crate::output::{AtomicFile, PartFile, SharedFile};
 use crate::paraver::copy::with_extension;
@@ -134,8 +134,8 @@ fn own(input: &Path, (rank, size): (usize, usize), first_is_busy: bool) -> Resul
         if !is_paraver(&mut source)? {
             return Ok(None);
         }
-        let mut first = source.take_line()?;
-        first.push(b'\n');
+        let mut first = source.take_whole_line()?;
+        end_line(&mut first);
         let rest = source.peek(BLOCK)?;
         head = rest[..rest.len().min(BLOCK)].to_vec();
         let of = rest.len() as u64;
@@ -148,8 +148,7 @@ fn own(input: &Path, (rank, size): (usize, usize), first_is_busy: bool) -> Resul
         // It is being written.
         return Ok(None);
     }
-    let header =
-        Header::parse(first.trim_ascii_end()).map_err(|kind| Error::at(input, Place::Line(1), kind))?;
+    let header = Header::parse(trim_end(&first)).map_err(|kind| Error::at(input, Place::Line(1), kind))?;
     let text = source.peek(1)?;
     let size = text.len() as u64 + u64::from(!text.is_empty() && !text.ends_with(b"\n"));
     let (mut max, mut is_labelled) = (None, false);

@@ -114,6 +114,17 @@ fn a_byte_order_mark_is_passed_over() {
     assert!(labelled(dir.path(), "marked.csv", csv.as_bytes()).contains("1:1:1:1:1:0:5:1\n"));
 }
 
+#[test]
+fn the_header_stays_as_it_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let (header, records) = TRACE.split_once('\n').expect("lines");
+    for end in ["\r", " "] {
+        let text = format!("{header}{end}\n{records}\n");
+        let new = labelled(dir.path(), "in.prv", text.as_bytes());
+        assert!(new.starts_with(&format!("{header}{end}\n")), "{new:?}");
+    }
+}
+
 fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     encoder.write_all(bytes).unwrap();

@@ -59,7 +59,7 @@ fn twin(text: &str, burst_events: bool) -> Vec<Burst> {
         let mut last = 0;
         for r in &records {
             let time = r[5] as u64;
-            if r[0] == 1 && !burst_events {
+            if r[0] == 1 && !burst_events && r[5] != r[6] {
                 boundaries.push((time, (r[7] == 1).then(|| u64::try_from(r[6]).ok())));
                 last = time;
             }
@@ -143,7 +143,7 @@ fn sums(events: &[(u64, u32, i128)], begin: u64, end: u64, after: Option<u64>) -
         };
         let reads: Vec<usize> = counted.iter().copied().filter(|&e| events[e].1 == event_type).collect();
         let first = since(reads[0]);
-        let gap = reads.windows(2).any(|pair| since(pair[1]) != Some(events[pair[0]].0));
+        let gap = at_end.is_empty() || reads.windows(2).any(|pair| since(pair[1]) != Some(events[pair[0]].0));
         let possible = reads.iter().all(|&e| {
             let (time, _, value) = events[e];
             (0..=100 * (i128::from(time - begin) + 1000)).contains(&value)
@@ -437,7 +437,7 @@ fn counts_that_cannot_be_are_missing_and_said() {
         let (count, said) = read_burst(&[(10, 42_000_050, value)]);
         assert!(count.is_nan(), "{value}: {count}");
         let expected = "the counts of '42000050' are impossible in 1 burst of 1 (negative, or over 100 a \
-                        nanosecond); they are missing there";
+                        nanosecond since the burst began); they are missing there";
         assert!(said.contains(&expected.to_owned()), "{said:?}");
     }
 }
@@ -465,7 +465,7 @@ fn a_counter_that_is_often_impossible_is_left_out() {
 #[test]
 fn states_that_overlap_or_end_late_are_counted() {
     let state = |begin: u64, end: u64| format!("1:1:1:1:1:{begin}:{end}:1\n");
-    let event = "2:1:1:1:1:8:42000050:7\n";
+    let event = "2:1:1:1:1:20:42000050:7\n";
     let text = format!("{HEAD}{}{}{event}{}{}", state(0, 10), state(5, 20), state(20, 30), state(25, 101));
     let both =
         "test.prv: 2 Running states overlap the next state of their thread; each ends where that begins";
@@ -570,6 +570,32 @@ fn unknown_records_are_counted_and_a_missing_line_end_is_said() {
     assert_eq!((counts.global_operations, report.lines), (1, 8));
     assert!(report.warnings[0].contains("test.prv:4: unknown kind of record, not read: '5:9:9'"));
     assert!(report.warnings[1].contains("the last line has no end"));
+}
+
+#[test]
+fn states_of_no_length_change_no_burst_wherever_they_stand() {
+    let running = "1:1:1:1:1:0:20:1\n1:1:1:1:1:20:50:1\n";
+    let all = |records: &str| {
+        let trace = read_text(&format!("{HEAD}{records}"), &ReadOptions::default()).unwrap();
+        let times =
+            trace.table.begin.iter().zip(&trace.table.duration).map(|(begin, long)| (begin.0, long.0));
+        (times.collect::<Vec<_>>(), trace.report.warnings.iter().any(|said| said.contains("overlap")))
+    };
+    let expected = (vec![(0, 20_000), (20_000, 30_000)], false);
+    assert_eq!(all(running), expected);
+    for none in ["1:1:1:1:1:20:20:13\n", "1:1:1:1:1:20:20:1\n"] {
+        let (first, second) = running.split_at(17);
+        assert_eq!(all(&format!("{first}{none}{second}")), expected, "before the second: {none}");
+        assert_eq!(all(&format!("{running}{none}")), expected, "behind it: {none}");
+    }
+    assert_eq!(all(&format!("{running}1:1:1:1:1:30:30:9\n")), expected, "within it");
+}
+
+#[test]
+fn blanks_behind_a_record_are_no_part_of_it() {
+    let text = format!("{HEAD}1:1:1:1:1:0:5:1 \n2:1:1:1:1:5:42000050:7\t \r\n");
+    let trace = read_text(&text, &ReadOptions::default()).unwrap();
+    assert_eq!((trace.table.len(), trace.table.counters[0].values.get(0)), (1, 7.0));
 }
 
 #[test]

@@ -72,6 +72,8 @@ pub(super) struct Facts {
     unmatched: u64,
     /// Threads with events that only streams of accelerators have, and the type of these.
     pub(super) streams: BTreeMap<Who, u32>,
+    /// When the first record is.
+    pub(super) first: Option<u64>,
 }
 
 /// What a block says, and how many lines it has.
@@ -81,6 +83,7 @@ struct Block {
     sent: Vec<Sent>,
     marks: Vec<Mark>,
     streams: BTreeMap<Who, u32>,
+    first: Option<u64>,
     lines: u64,
     problem: Option<(u64, ErrorKind)>,
 }
@@ -103,6 +106,7 @@ impl Facts {
             }
             before += block.lines;
             block.threads.into_iter().for_each(|(who, last)| seen(&mut facts.threads, who, last));
+            facts.first = facts.first.into_iter().chain(block.first).min();
             facts.sent.extend(block.sent);
             facts.streams.extend(block.streams);
             marks.extend(block.marks);
@@ -192,10 +196,12 @@ impl Block {
                     break;
                 }
                 Ok(Record::State { who, begin, end, value }) => {
+                    block.first = block.first.into_iter().chain([begin]).min();
                     let does = !NOTHING.contains(&value);
                     seen(&mut block.threads, who, if does { end.unwrap_or(begin) } else { 0 });
                 }
                 Ok(Record::Event { who, time }) => {
+                    block.first = block.first.into_iter().chain([time]).min();
                     seen(&mut block.threads, who, time);
                     let is_mark =
                         |&&(event, _): &&(u32, _)| [COLLECTIVE, COMMUNICATOR, ROOT, OTHER].contains(&event);

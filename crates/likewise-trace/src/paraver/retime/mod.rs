@@ -11,7 +11,7 @@ use std::io::Write;
 use std::path::Path;
 
 use likewise::bursts::replay::{Clock, Replayed, Run, Stretch, replay};
-use likewise::table::Nanos;
+use likewise::table::{Moment, Nanos};
 use rayon::prelude::*;
 
 use super::companions;
@@ -47,6 +47,8 @@ pub struct RetimedBurst {
 /// What the new trace was made of.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RetimeReport {
+    /// When what was traced begins: with the first record, before and now.
+    pub begin: Nanos,
     /// When the trace ended.
     pub end: Nanos,
     /// When it ends now.
@@ -159,8 +161,9 @@ fn run(
         of_thread.push(Stretch { begin: begin.0 / unit, end: end.0 / unit, now: now.0 / unit });
         if end > header.end {
             return Err(format!(
-                "the table has a burst that ends at {end}, and the trace ends at {}",
-                header.end
+                "the table has a burst that ends at {}, and the trace ends at {}",
+                Moment(end),
+                Moment(header.end)
             ));
         }
     }
@@ -223,6 +226,7 @@ fn report(threads: &[Who], run: &Run, replayed: &Replayed, facts: &Facts, unit: 
         warning(replayed.n_unresolved, "waits of no length go in a circle, and are passed over."),
     ];
     RetimeReport {
+        begin: nanos(facts.first.unwrap_or(0)),
         end: nanos(run.end),
         new_end: nanos(replayed.end),
         ends,

@@ -70,6 +70,14 @@ fn old_durations_give_the_old_records() {
 }
 
 #[test]
+fn a_run_begins_with_its_first_record() {
+    let late: String = TRACE.lines().map(|line| line.replace(":0:10:1", ":3:10:1") + "\n").collect();
+    let (dir, path) = trace(&late);
+    let (_, report) = write_retimed(&path, &dir.path().join("new"), &[], false).expect("a trace");
+    assert_eq!((report.begin, report.end, report.new_end), (Nanos(3), Nanos(40), Nanos(40)));
+}
+
+#[test]
 fn waits_are_found_anew() {
     // The sender takes 30 instead of 10; the receiver waits for it, then is the
     // first in the barrier, as its second burst takes 1 instead of 11.

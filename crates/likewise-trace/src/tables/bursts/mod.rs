@@ -221,7 +221,7 @@ fn without_impossible_counts(table: &mut BurstTable) -> Vec<String> {
         let counted = column.values.iter().enumerate().filter(|(_, value)| !value.is_nan());
         let impossible: Vec<usize> = counted.filter(is_impossible).map(|(i, _)| i).collect();
         impossible.iter().for_each(|&i| column.values.set(i, f64::NAN));
-        notes.extend(without_impossible(column, impossible.len() as u64));
+        notes.extend(without_impossible(column, impossible.len() as u64, ""));
     }
     notes
 }

@@ -43,5 +43,18 @@ fn where_counters_are_read_at_the_ends_alone_they_count() {
     let burst = |i: u64| format!("1:1:1:1:1:{}:{}:1\n2:1:1:1:1:{1}:42000050:9\n", 20 * i, 20 * i + 10);
     let (values, said) = counts(&(0..4).map(burst).collect::<String>());
     assert_eq!(values, [9.0; 4]);
-    assert!(said[0].starts_with("counters are read at the ends of bursts alone"), "{said:?}");
+    assert!(said[0].starts_with("no counter is read when a burst begins"), "{said:?}");
+}
+
+#[test]
+fn a_counter_that_is_not_read_at_the_end_of_a_burst_counts_a_part_of_it() {
+    let burst = |begin: u64, reads: &[u64]| {
+        let read = |time: &u64| format!("2:1:1:1:1:{time}:42000050:9\n");
+        format!("1:1:1:1:1:{begin}:{}:1\n{}", begin + 10, reads.iter().map(read).collect::<String>())
+    };
+    let whole = format!("2:1:1:1:1:0:42000050:0\n{}", burst(0, &[5, 10]));
+    assert_eq!(counts(&whole), (vec![18.0], vec![]));
+    let (values, said) = counts(&format!("{whole}{}{}", burst(20, &[20, 24, 28]), burst(40, &[40, 50])));
+    assert!(values[1].is_nan() && [values[0], values[2]] == [18.0, 9.0], "{values:?}");
+    assert!(said[0].contains("when it ended") && said[0].contains("42000050 in 1 burst"), "{said:?}");
 }
