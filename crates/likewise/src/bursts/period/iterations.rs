@@ -22,6 +22,8 @@ pub(super) const UNFINISHED: f64 = 0.1;
 pub(super) const LEAST_ALIKE: f64 = 0.5;
 /// Iterations that correlate by this with the others, on the average, are nearly equal.
 const NEARLY_EQUAL: f64 = 0.9;
+/// An end of the run is no iteration if it lacks phases that have this share of an iteration's work.
+const LACKED: f64 = 0.2;
 /// Parts of an iteration in which work is compared, at most and at least.
 const PARTS: (usize, usize) = (64, 8);
 /// Numbers that iterations are compared by, in all.
@@ -117,7 +119,7 @@ impl Iterations {
         let profiles = Profiles::of(boundaries, signals, parts(n, signals));
         let all = 0..n;
         let likeness = profiles.likeness(all);
-        let (from, to) = longest_stretch(&likeness);
+        let (from, to) = without_start_and_end(longest_stretch(&likeness), boundaries, signals);
         if to - from < LEAST_ITERATIONS {
             return None;
         }
@@ -297,6 +299,36 @@ fn few_odd(alike: &[bool]) -> (usize, usize) {
     best
 }
 
+/// Of the iterations `from..to` those but the first and the last, where these lack much of what
+/// the others do: a start of the program, or an end, that is about as long as an iteration, and
+/// may do much of one of its phases.
+fn without_start_and_end(
+    (from, to): (usize, usize),
+    boundaries: &[f64],
+    signals: &Signals,
+) -> (usize, usize) {
+    let work = |phase: usize, k: usize| {
+        signals.before(phase, boundaries[k + 1]) - signals.before(phase, boundaries[k])
+    };
+    let usual = |phase: usize| {
+        let mut works: Vec<f64> = (from..to).map(|k| work(phase, k)).collect();
+        works.sort_unstable_by(f64::total_cmp);
+        crate::median::lower(&works).unwrap_or(0.0)
+    };
+    let usual: Vec<f64> = (0..signals.n_phases()).map(usual).collect();
+    let least = LACKED * usual.iter().sum::<f64>();
+    let lacks = |k: usize| {
+        let lacked = usual.iter().enumerate().filter(|&(phase, usual)| work(phase, k) < usual / 2.0);
+        lacked.map(|(_, usual)| usual).sum::<f64>() >= least
+    };
+    // What is done in every second iteration is none that an end lacks.
+    let inner = from + 1..to.saturating_sub(1).max(from + 1);
+    if inner.clone().filter(|&k| lacks(k)).count() * MISSING > inner.len() || inner.is_empty() {
+        return (from, to);
+    }
+    (from + usize::from(lacks(from)), to - usize::from(lacks(to - 1)))
+}
+
 /// In how many parts so many iterations are compared.
 fn parts(n: usize, signals: &Signals) -> usize {
     (MOST_NUMBERS / (n * signals.n_phases())).clamp(PARTS.1, PARTS.0)
@@ -407,6 +439,28 @@ mod tests {
         // Of iterations that are hardly alike, one that is not ends the stretch.
         let hardly: Vec<f64> = (0..20).map(|i| if i == 7 { 0.2 } else { 0.8 }).collect();
         assert_eq!(longest_stretch(&hardly), (8, 20));
+    }
+
+    /// A stranger's run was told as 16 iterations instead of 15: a start that the grouping takes for
+    /// the longest phase, and that is about as long as an iteration.
+    #[test]
+    fn a_start_about_as_long_as_an_iteration_is_none() {
+        let begins: Vec<f64> = (0..15).map(|k| 60.0 + 66.0 * f64::from(k)).collect();
+        let end = 60.0 + 15.0 * 66.0;
+        let each = |from: f64, long: f64| begins.iter().map(move |begin| (begin + from, begin + from + long));
+        let longest = std::iter::once((0.0, 60.0)).chain(each(0.0, 43.0)).collect();
+        let bursts: Vec<Vec<(f64, f64)>> =
+            vec![longest, each(43.0, 12.0).collect(), each(55.0, 11.0).collect()];
+        let (signals, _) = Signals::of(&bursts, end, 1 << 14);
+        let boundaries: Vec<f64> = std::iter::once(0.0).chain(begins.iter().copied()).chain([end]).collect();
+        assert_eq!(without_start_and_end((0, 16), &boundaries, &signals), (1, 16));
+        assert_eq!(without_start_and_end((1, 16), &boundaries, &signals), (1, 16));
+        // What every second iteration has is none that the first lacks.
+        let every_second = each(43.0, 23.0).step_by(2).collect();
+        let bursts: Vec<Vec<(f64, f64)>> = vec![bursts[0].clone(), every_second];
+        let (signals, _) = Signals::of(&bursts, end, 1 << 14);
+        assert_eq!(without_start_and_end((1, 16), &boundaries, &signals), (1, 16));
+        assert_eq!(without_start_and_end((2, 16), &boundaries, &signals), (2, 16));
     }
 
     proptest! {

@@ -239,16 +239,23 @@ fn counts(
 /// repeats are run in all, over how often in one of its iterations. A step can be
 /// in one phase at times and in another at other times; then only the two
 /// together have the right number. So phases that nearly agree with the median
-/// are counted together, by their time.
+/// are counted together, by their time. The region may begin or end within an iteration (its first
+/// may be the start of the run, and what is left of the first iteration), and have one burst more or
+/// less of a phase than iterations.
 fn iterations(counts: &[Count], period: &Period) -> Option<f64> {
     let n = period.n_iterations() as f64;
     let known = || counts.iter().filter(|c| c.in_region > 0.0);
-    let of_phase = |c: &Count| c.bursts * n / c.in_region;
+    let of_phase = |c: &Count| {
+        let each = c.in_region / n / c.threads;
+        let whole = each.round();
+        let is_whole = whole >= 1.0 && (each - whole).abs() * n <= whole * (1.0 + 1e-9);
+        c.per_thread() / if is_whole { whole } else { each }
+    };
     let within = |c: &Count| c.time * c.in_region / c.bursts;
     let middle = median::weighted(known().map(|c| (of_phase(c), within(c))).collect())?;
     let near = known().filter(|c| (of_phase(c) / middle).ln().abs() <= NEARLY.ln());
-    let (all, inside) = near.fold((0.0, 0.0), |sum, c| (sum.0 + c.time, sum.1 + within(c)));
-    Some((all * n / inside).round())
+    let (all, of_one) = near.fold((0.0, 0.0), |sum, c| (sum.0 + c.time, sum.1 + c.time / of_phase(c)));
+    Some((all / of_one).round())
 }
 
 fn is_in_loop(count: &Count, iterations: Option<f64>, period: Option<&Period>) -> bool {
@@ -424,6 +431,24 @@ mod tests {
     fn of_run(often: f64) -> Vec<Count> {
         let count = |time| Count { bursts: 2.0 * often, threads: 2.0, time, ..Count::default() };
         vec![count(5e6), count(3e6)]
+    }
+
+    #[test]
+    fn a_region_that_begins_within_an_iteration_makes_none_more() {
+        let period = Period {
+            boundaries: (0..28).map(crate::table::Nanos).collect(),
+            confidence: 1.0,
+            coverage: 1.0,
+            anchor: crate::cluster::ClusterId::from_index(0),
+        };
+        let count =
+            |bursts, in_region, time| Count { bursts, in_region, threads: 4.0, time, ..Count::default() };
+        // The first iteration of the region has the start of the run in the place of the longest phase.
+        let counts = [count(108.0, 104.0, 57e6), count(216.0, 216.0, 35e6), count(108.0, 108.0, 2e6)];
+        assert_eq!(iterations(&counts, &period), Some(27.0));
+        // A part of the run, and a step that is in one phase at times and in another at others.
+        let counts = [count(216.0, 108.0, 57e6), count(160.0, 80.0, 30e6), count(56.0, 28.0, 10e6)];
+        assert_eq!(iterations(&counts, &period), Some(54.0));
     }
 
     #[test]
