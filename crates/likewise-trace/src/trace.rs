@@ -17,6 +17,11 @@ pub(crate) const TRACING_DISABLED: u32 = 14;
 /// The state of a thread that does not exist yet.
 pub(crate) const NOT_CREATED: u32 = 2;
 
+/// Whether the run has begun where a thread is in that state: it is there, and traced.
+pub(crate) fn is_of_run(state: u32) -> bool {
+    ![TRACING_DISABLED, NOT_CREATED].contains(&state)
+}
+
 /// Applications whose bursts are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Apps {

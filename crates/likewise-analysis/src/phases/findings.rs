@@ -230,7 +230,7 @@ fn sentence(finding: &Finding, names: &Names) -> String {
         FindingKind::Slower { times, everywhere, by_degrees: true } => {
             let steps = if everywhere { "all phases".to_owned() } else { small(&steps) };
             let who = if names.all.len() == finding.threads.len() { names.everyone() } else { threads };
-            let since = finding.from.map_or_else(String::new, |from| format!(" from {from} on"));
+            let since = finding.from.map_or_else(String::new, |from| format!(" from {} on", Moment(from)));
             format!(
                 "{} become slower little by little, or in steps, in {steps}{since}: at the end they take {times:.2} times \
                  as long as before, for the same instructions. As fast as before, {win} of the run would be won.",

@@ -100,7 +100,7 @@ fn outside(period: &Period, run: Range<Nanos>) -> String {
     let whole = run.end.saturating_sub(run.start);
     let share = to.saturating_sub(from).0 as f64 / whole.0.max(1) as f64;
     format!(
-        "{} from {} to {}, {} of the run, {whole}: what is outside of them is not compared.",
+        "{} from {} to {}, {} of a run of {whole}: what is outside of them is not compared.",
         counted(period.n_iterations() as u64, "step"),
         Moment(from),
         Moment(to),

@@ -63,18 +63,18 @@ impl Comparison {
             let reason = phase.doubt().into_iter();
             reason.for_each(|doubt| by_reason.entry(doubt).or_default().push(phase.number));
         }
-        let (these, them) = match by_reason.values().map(Vec::len).sum() {
+        let ((phases, are), them) = match by_reason.values().map(Vec::len).sum() {
             0 => return None,
-            1 => ("this phase is", "it"),
-            _ => ("these phases are", "them"),
+            1 => (("phase", "is"), "it"),
+            _ => (("phases", "are"), "them"),
         };
         let mut reasons: Vec<(Doubt, Vec<u32>)> = by_reason.into_iter().collect();
         reasons.sort_by(|a, b| a.1.cmp(&b.1));
         let of = |(doubt, phases): &(Doubt, Vec<u32>)| format!("{} ({})", listed(phases), doubt.words());
         let told: Vec<String> = reasons.iter().map(of).collect();
         Some(format!(
-            "It cannot be told whether {these} the same in all runs: {}. Nothing is said of {them} where it cannot; “?” \
-             stands before the figures.",
+            "It cannot be told whether {phases} {} {are} the same in all runs. Nothing is said of {them} in the runs of \
+             which this is so; “?” stands before the figures.",
             told.join(", ")
         ))
     }

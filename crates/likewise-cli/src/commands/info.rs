@@ -5,7 +5,7 @@ use crate::common::{Common, Usage};
 use crate::taken;
 use anyhow::Result;
 use clap::Args;
-use likewise::table::Nanos;
+use likewise::table::{Moment, Nanos};
 use likewise::words::{counted, grouped_digits};
 use likewise_trace::{ReadOptions, Task, TraceInfo, inspect, recording};
 use serde_json::{Value, json};
@@ -145,7 +145,11 @@ fn text(info: &TraceInfo, name: &str, with_events: bool) -> String {
     let length = info.end.saturating_sub(begin);
     row(
         "Length",
-        if begin == Nanos::ZERO { length.to_string() } else { format!("{length}, from {begin} on") },
+        if begin == Nanos::ZERO {
+            length.to_string()
+        } else {
+            format!("{length}, from {} on", Moment(begin))
+        },
     );
     if let Some(topology) = &info.topology {
         row("Nodes", topology.nodes.to_string());

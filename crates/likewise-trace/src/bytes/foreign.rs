@@ -3,6 +3,10 @@
 use super::Input;
 use crate::error::{Error, ErrorKind, Result};
 
+/// What to do with UTF-16.
+const TO_UTF_8: &str =
+    "convert it first: iconv -f UTF-16 -t UTF-8 FILE > FILE.utf8, and put it in the place of FILE";
+
 /// Bytes that are looked at.
 const LOOKED_AT: usize = 4096;
 
@@ -30,16 +34,8 @@ const FORMATS: [(&[u8], &str, &str); 13] = [
         "an SQLite database",
         "write a table of it as CSV: sqlite3 -header -csv FILE 'select * from TABLE'",
     ),
-    (
-        b"\xff\xfe",
-        "text in UTF-16",
-        "convert it first: iconv -f UTF-16 -t UTF-8 FILE > FILE.utf8, and put it in the place of FILE",
-    ),
-    (
-        b"\xfe\xff",
-        "text in UTF-16",
-        "convert it first: iconv -f UTF-16 -t UTF-8 FILE > FILE.utf8, and put it in the place of FILE",
-    ),
+    (b"\xff\xfe", "text in UTF-16", TO_UTF_8),
+    (b"\xfe\xff", "text in UTF-16", TO_UTF_8),
     (b"Obj\x01", "Avro", "write it as CSV or Parquet"),
     (b"ORC", "ORC", "write it as Parquet: pd.read_orc('FILE').to_parquet('table.parquet')"),
 ];

@@ -112,7 +112,7 @@ pub(crate) fn build(
     if since_end > 0 && n > 1 {
         let all: u64 = table.counters.par_iter().map(known).sum();
         warnings.push(if since_end >= all {
-            "no counter is read when a burst begins: each count includes what the thread did since the burst before"
+            "each count includes what the thread did since the burst before: its counter is not read when the burst begins"
                 .to_owned()
         } else {
             format!(
@@ -140,7 +140,7 @@ fn move_times(bursts: &mut Bursts, unit: u64, table: &mut BurstTable) -> Result<
     Ok(())
 }
 
-/// The counts that are missing because their counters were not read when the burst began.
+/// The counts that are missing because their counters were not read when the burst began or ended.
 fn parts(counters: &[CounterColumn], missing: &[Missing]) -> Option<String> {
     let mut by_number: BTreeMap<u64, Vec<&str>> = BTreeMap::new();
     for (column, missing) in counters.iter().zip(missing).filter(|(_, missing)| missing.part > 0) {
@@ -157,8 +157,8 @@ fn parts(counters: &[CounterColumn], missing: &[Missing]) -> Option<String> {
 }
 
 /// The note on `n` impossible counts of a column, which are already missing.
-/// If they are many, the other counts of the column are removed too. `since` says from when on they
-/// are too many, if they are no whole bursts'.
+/// If they are many, the other counts of the column are removed too. `since` completes the
+/// reason: since when so much was counted, if it was not over the whole burst.
 pub(crate) fn without_impossible(column: &mut CounterColumn, n: u64, since: &str) -> Option<String> {
     if n == 0 {
         return None;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use likewise::table::{Nanos, PlaceId};
+use likewise::table::{Moment, Nanos, PlaceId};
 use likewise::words::{counted, grouped_digits};
 
 use super::code::{self, Site};
@@ -323,8 +323,10 @@ fn contradictions(
         let end = if late == 1 { "ends" } else { "end" };
         let bursts = counted(late, "burst");
         warnings.push(format!(
-            "{path}: {bursts} {end} after the end of the trace that its header gives, {header_end}; the trace ends \
-             with the last of them, at {last}"
+            "{path}: {bursts} {end} after the end of the trace that its header gives, {}; the trace ends \
+             with the last of them, at {}",
+            Moment(header_end),
+            Moment(last)
         ));
     }
     warnings

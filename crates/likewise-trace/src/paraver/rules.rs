@@ -66,9 +66,9 @@ impl<'r, S> Interpreter<'r, S> {
 impl<S: Steps<Site>> Sink for Interpreter<'_, S> {
     #[inline]
     fn state(&mut self, slot: usize, begin: u64, end: Option<u64>, value: u32) {
-        // It takes no time, so it is no burst, and ends none: of two states that begin together, the
-        // file may have the one of no length last.
-        if end == Some(begin) {
+        // What takes no time ends nothing: of two states that begin together, the file may have the
+        // one of no length last. (A burst may be shorter than the unit of time.)
+        if end == Some(begin) && value != RUNNING {
             return;
         }
         if self.rules.openmp == OpenMp::Joined {

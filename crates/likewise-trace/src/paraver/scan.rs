@@ -11,7 +11,7 @@ use super::plain::parse_plain;
 use super::records::{Known, Record, parse};
 use crate::error::{ErrorKind, found};
 use crate::quick::QuickState;
-use crate::trace::{NOT_CREATED, RecordCounts, TRACING_DISABLED, Who};
+use crate::trace::{RecordCounts, TRACING_DISABLED, Who, is_of_run};
 
 /// Receives the records of a block. `slot` numbers the threads of the block in
 /// the order in which they appear.
@@ -199,7 +199,7 @@ fn deliver(
             let slot = threads.slot(who)?;
             counts.states += 1;
             // What is not traced is no begin of what is, nor is the time before a thread is created.
-            if value != TRACING_DISABLED && value != NOT_CREATED {
+            if is_of_run(value) {
                 scanned.first = first(scanned.first, begin);
             }
             if value == TRACING_DISABLED {

@@ -64,7 +64,7 @@ impl fmt::Display for Nanos {
 }
 
 /// When something is, for people: as [`Nanos`], but from 100 s on in seconds with their milliseconds.
-/// A clock may count from long before the run, and what is at `277 h` in all of it is nowhere.
+/// A clock may count from long before the run: then all of it is at `277 h`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Moment(pub Nanos);
 

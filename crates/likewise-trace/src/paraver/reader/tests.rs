@@ -2,6 +2,7 @@
 //! and every burst's sum taken over all of them.
 
 mod counts;
+mod shapes;
 mod streams;
 
 use super::super::spread;
@@ -59,7 +60,7 @@ fn twin(text: &str, burst_events: bool) -> Vec<Burst> {
         let mut last = 0;
         for r in &records {
             let time = r[5] as u64;
-            if r[0] == 1 && !burst_events && r[5] != r[6] {
+            if r[0] == 1 && !burst_events && (r[5] != r[6] || r[7] == 1) {
                 boundaries.push((time, (r[7] == 1).then(|| u64::try_from(r[6]).ok())));
                 last = time;
             }
@@ -570,32 +571,6 @@ fn unknown_records_are_counted_and_a_missing_line_end_is_said() {
     assert_eq!((counts.global_operations, report.lines), (1, 8));
     assert!(report.warnings[0].contains("test.prv:4: unknown kind of record, not read: '5:9:9'"));
     assert!(report.warnings[1].contains("the last line has no end"));
-}
-
-#[test]
-fn states_of_no_length_change_no_burst_wherever_they_stand() {
-    let running = "1:1:1:1:1:0:20:1\n1:1:1:1:1:20:50:1\n";
-    let all = |records: &str| {
-        let trace = read_text(&format!("{HEAD}{records}"), &ReadOptions::default()).unwrap();
-        let times =
-            trace.table.begin.iter().zip(&trace.table.duration).map(|(begin, long)| (begin.0, long.0));
-        (times.collect::<Vec<_>>(), trace.report.warnings.iter().any(|said| said.contains("overlap")))
-    };
-    let expected = (vec![(0, 20_000), (20_000, 30_000)], false);
-    assert_eq!(all(running), expected);
-    for none in ["1:1:1:1:1:20:20:13\n", "1:1:1:1:1:20:20:1\n"] {
-        let (first, second) = running.split_at(17);
-        assert_eq!(all(&format!("{first}{none}{second}")), expected, "before the second: {none}");
-        assert_eq!(all(&format!("{running}{none}")), expected, "behind it: {none}");
-    }
-    assert_eq!(all(&format!("{running}1:1:1:1:1:30:30:9\n")), expected, "within it");
-}
-
-#[test]
-fn blanks_behind_a_record_are_no_part_of_it() {
-    let text = format!("{HEAD}1:1:1:1:1:0:5:1 \n2:1:1:1:1:5:42000050:7\t \r\n");
-    let trace = read_text(&text, &ReadOptions::default()).unwrap();
-    assert_eq!((trace.table.len(), trace.table.counters[0].values.get(0)), (1, 7.0));
 }
 
 #[test]

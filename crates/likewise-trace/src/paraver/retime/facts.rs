@@ -11,7 +11,7 @@ use crate::paraver::header::Header;
 use crate::paraver::records::{Known, Record, parse};
 use crate::paraver::scan::truncated;
 use crate::paraver::streams::is_of_stream;
-use crate::trace::Who;
+use crate::trace::{Who, is_of_run};
 
 /// Extrae's event of an MPI collective operation: which one, and 0 at its end.
 const COLLECTIVE: u32 = 50_000_002;
@@ -196,7 +196,8 @@ impl Block {
                     break;
                 }
                 Ok(Record::State { who, begin, end, value }) => {
-                    block.first = block.first.into_iter().chain([begin]).min();
+                    block.first =
+                        block.first.into_iter().chain(Some(begin).filter(|_| is_of_run(value))).min();
                     let does = !NOTHING.contains(&value);
                     seen(&mut block.threads, who, if does { end.unwrap_or(begin) } else { 0 });
                 }

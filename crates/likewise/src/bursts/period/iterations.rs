@@ -110,7 +110,7 @@ pub(super) fn boundaries(
 
 impl Iterations {
     /// The longest stretch of iterations that are alike, of those between
-    /// `boundaries`, which begin with the phase `anchor`.
+    /// `boundaries`, which begin with the phase `anchor`; without a start or an end of the run.
     ///
     /// # Complexity
     /// One pass over the cells of the signals.
@@ -321,12 +321,14 @@ fn without_start_and_end(
         let lacked = usual.iter().enumerate().filter(|&(phase, usual)| work(phase, k) < usual / 2.0);
         lacked.map(|(_, usual)| usual).sum::<f64>() >= least
     };
-    // What is done in every second iteration is none that an end lacks.
+    // An end may lack what is done in every second iteration.
     let inner = from + 1..to.saturating_sub(1).max(from + 1);
     if inner.clone().filter(|&k| lacks(k)).count() * MISSING > inner.len() || inner.is_empty() {
         return (from, to);
     }
-    (from + usize::from(lacks(from)), to - usize::from(lacks(to - 1)))
+    let trimmed = (from + usize::from(lacks(from)), to - usize::from(lacks(to - 1)));
+    // Of three there is none to spare.
+    if trimmed.1 - trimmed.0 < LEAST_ITERATIONS { (from, to) } else { trimmed }
 }
 
 /// In how many parts so many iterations are compared.
@@ -455,7 +457,8 @@ mod tests {
         let boundaries: Vec<f64> = std::iter::once(0.0).chain(begins.iter().copied()).chain([end]).collect();
         assert_eq!(without_start_and_end((0, 16), &boundaries, &signals), (1, 16));
         assert_eq!(without_start_and_end((1, 16), &boundaries, &signals), (1, 16));
-        // What every second iteration has is none that the first lacks.
+        assert_eq!(without_start_and_end((0, 3), &boundaries, &signals), (0, 3), "none to spare");
+        // The first may lack what every second iteration has.
         let every_second = each(43.0, 23.0).step_by(2).collect();
         let bursts: Vec<Vec<(f64, f64)>> = vec![bursts[0].clone(), every_second];
         let (signals, _) = Signals::of(&bursts, end, 1 << 14);

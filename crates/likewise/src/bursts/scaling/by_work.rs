@@ -123,14 +123,14 @@ impl Kind {
 /// Of each phase the kind in each run, by descending share of a run's time.
 fn phases(kinds: &[Vec<Kind>; 2]) -> Vec<[Option<usize>; 2]> {
     let [ours, theirs] = kinds;
-    let alone = |pairs: &[Pair]| {
+    let in_none = |pairs: &[Pair]| {
         let of_ours = alone(ours.len(), pairs.iter().map(|pair| pair.0));
         (of_ours, alone(theirs.len(), pairs.iter().map(|pair| pair.1)))
     };
     let by_speed = only_pairs(kinds, Kind::is_as_fast);
     let by_work = only_pairs(kinds, Kind::does_the_same);
     // All that do this work are told by their speed.
-    let (untold, unmet) = alone(&by_speed);
+    let (untold, unmet) = in_none(&by_speed);
     let all_told = |kind: &Kind| {
         !untold.iter().any(|&c| kind.does_the_same(&ours[c]))
             && !unmet.iter().any(|&d| kind.does_the_same(&theirs[d]))
@@ -146,13 +146,13 @@ fn phases(kinds: &[Vec<Kind>; 2]) -> Vec<[Option<usize>; 2]> {
     let only = by_work.into_iter().filter(|&(c, d)| is_only(&ours[c]) && is_only(&theirs[d]));
     let only: Vec<Pair> = only.filter(|pair| !pairs.contains(pair)).collect();
     pairs.extend(only);
-    let (of_ours, of_theirs) = alone(&pairs);
+    let (of_ours, of_theirs) = in_none(&pairs);
     let time_of = |left: &[usize], of: &[Kind]| left.iter().map(|&k| of[k].share).sum::<f64>();
     let (of_ours, of_theirs) = (time_of(&of_ours, ours), time_of(&of_theirs, theirs));
     if of_ours.min(of_theirs) > 0.0 && of_ours.max(of_theirs) > LITTLE {
         pairs.truncate(as_fast);
     }
-    let (only_ours, only_theirs) = alone(&pairs);
+    let (only_ours, only_theirs) = in_none(&pairs);
     let mut phases: Vec<[Option<usize>; 2]> = pairs.iter().map(|&(c, d)| [Some(c), Some(d)]).collect();
     phases.extend(only_ours.into_iter().map(|c| [Some(c), None]));
     phases.extend(only_theirs.into_iter().map(|d| [None, Some(d)]));

@@ -248,8 +248,8 @@ fn iterations(counts: &[Count], period: &Period) -> Option<f64> {
     let of_phase = |c: &Count| {
         let each = c.in_region / n / c.threads;
         let whole = each.round();
-        let is_whole = whole >= 1.0 && (each - whole).abs() * n <= whole * (1.0 + 1e-9);
-        c.per_thread() / if is_whole { whole } else { each }
+        let is_at_edges = c.bursts > c.in_region && whole >= 1.0 && (each - whole).abs() * n <= 1.0 + 1e-9;
+        c.per_thread() / if is_at_edges { whole } else { each }
     };
     let within = |c: &Count| c.time * c.in_region / c.bursts;
     let middle = median::weighted(known().map(|c| (of_phase(c), within(c))).collect())?;
@@ -449,6 +449,9 @@ mod tests {
         // A part of the run, and a step that is in one phase at times and in another at others.
         let counts = [count(216.0, 108.0, 57e6), count(160.0, 80.0, 30e6), count(56.0, 28.0, 10e6)];
         assert_eq!(iterations(&counts, &period), Some(54.0));
+        // Inner steps of which iterations have 10 or 11: no edge of the region makes them so.
+        let counts = [count(1130.0, 1130.0, 57e6), count(108.0, 108.0, 3e6)];
+        assert_eq!(iterations(&counts, &period), Some(27.0));
     }
 
     #[test]
