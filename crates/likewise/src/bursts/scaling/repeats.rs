@@ -450,7 +450,7 @@ mod tests {
         let counts = [count(216.0, 108.0, 57e6), count(160.0, 80.0, 30e6), count(56.0, 28.0, 10e6)];
         assert_eq!(iterations(&counts, &period), Some(54.0));
         // Inner steps of which iterations have 10 or 11: no edge of the region makes them so.
-        let counts = [count(1130.0, 1130.0, 57e6), count(108.0, 108.0, 3e6)];
+        let counts = [count(1116.0, 1116.0, 57e6), count(108.0, 108.0, 3e6)];
         assert_eq!(iterations(&counts, &period), Some(27.0));
     }
 
