@@ -282,6 +282,8 @@ pub struct RecordCounts {
     pub unknown: u64,
     /// States that end before they begin, which are not read: the clocks of tasks do not agree.
     pub backwards: u64,
+    /// States and events with a negative time, which are not read.
+    pub untimed: u64,
     /// Malformed records, which `--lenient` left out.
     pub skipped: u64,
 }
@@ -297,13 +299,14 @@ impl RecordCounts {
         self.global_operations += other.global_operations;
         self.unknown += other.unknown;
         self.backwards += other.backwards;
+        self.untimed += other.untimed;
         self.skipped += other.skipped;
     }
 
     /// Records of all kinds together.
     #[must_use]
     pub fn total(&self) -> u64 {
-        let not_read = self.global_operations + self.unknown + self.backwards;
+        let not_read = self.global_operations + self.unknown + self.backwards + self.untimed;
         self.states + self.events + self.communications + not_read
     }
 }

@@ -263,6 +263,13 @@ pub fn skipped(records: &RecordCounts) -> Vec<String> {
             "{what}: the clocks of the tasks do not agree, and when each thread computes is not known."
         ));
     }
+    if records.untimed > 0 {
+        let what = if records.untimed == 1 { "record has" } else { "records have" };
+        notes.push(format!(
+            "{} {what} a negative time and are not read (Paraver's cutter writes such behind the last record).",
+            grouped_digits(records.untimed)
+        ));
+    }
     notes
 }
 

@@ -107,7 +107,7 @@ fn to_json(info: &TraceInfo, name: &str) -> Value {
         "records": {
             "lines": info.report.lines, "states": records.states, "events": records.events,
             "communications": records.communications, "unknown": records.unknown,
-            "backwards": records.backwards, "skipped": records.skipped,
+            "backwards": records.backwards, "untimed": records.untimed, "skipped": records.skipped,
         },
         "communication_bytes": info.communication_bytes,
         "states": states,
@@ -163,6 +163,7 @@ fn text(info: &TraceInfo, name: &str, with_events: bool) -> String {
         ("Communications", records.communications),
         ("Unknown records", records.unknown),
         ("States not read", records.backwards),
+        ("Negative times", records.untimed),
         ("Skipped records", records.skipped),
     ];
     for (title, n) in counts {

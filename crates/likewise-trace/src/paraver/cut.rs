@@ -300,7 +300,10 @@ impl<'o> Part<'o> {
     fn declared(&self, record: Record) -> std::result::Result<Record, ErrorKind> {
         let unknown = |who: &Who| !self.header.topology.declares(who.app, who.task, who.thread);
         let threads = match record {
-            Record::State { who, .. } | Record::Backwards { who, .. } | Record::Event { who, .. } => {
+            Record::State { who, .. }
+            | Record::Backwards { who, .. }
+            | Record::Untimed { who }
+            | Record::Event { who, .. } => {
                 [who, who]
             }
             Record::Communication { from, to, .. } => [from, to],
@@ -347,6 +350,7 @@ impl<'o> Part<'o> {
             Record::GlobalOperation => report.read.global_operations += 1,
             Record::Unknown => report.read.unknown += 1,
             Record::Backwards { .. } => report.read.backwards += 1,
+            Record::Untimed { .. } => report.read.untimed += 1,
             Record::Blank => {}
         }
     }

@@ -15,6 +15,9 @@ pub(crate) enum Record {
     State { who: Who, begin: u64, end: Option<u64>, value: u32 },
     /// A state that ends before it begins: where the clocks of tasks do not agree.
     Backwards { who: Who, begin: u64, end: u64 },
+    /// A state or an event with a negative time, as Paraver's cutter writes them behind the last
+    /// record to end what is open.
+    Untimed { who: Who },
     /// `2:cpu:app:task:thread:time:type:value[:type:value…]`.
     Event { who: Who, time: u64 },
     /// `3:cpu:app:task:thread:lsend:psend:cpu:app:task:thread:lrecv:precv:size:tag`.
@@ -154,31 +157,28 @@ pub(crate) fn cpu_and_thread(line: &[u8]) -> Option<(u32, Who)> {
 
 fn state(fields: &mut Fields<'_>, known: &mut Known) -> Result<Record, ErrorKind> {
     let who = fields.cpu_and_who(known)?;
-    let begin = fields.unsigned("a begin time")?;
-    let end = if fields.rest(fields.pos).starts_with(b"-1:") {
-        fields.pos += 3;
-        None
-    } else {
-        Some(fields.unsigned("an end time")?)
-    };
+    let begin = fields.time("a begin time")?;
+    let is_open = fields.rest(fields.pos).starts_with(b"-1:");
+    let end = fields.time("an end time")?;
     let value = fields.last("a state")?;
     let value = u32::try_from(value).map_err(|_| fields.expected("a state", fields.pos))?;
-    match end {
-        Some(end) if end < begin => Ok(Record::Backwards { who, begin, end }),
-        _ => Ok(Record::State { who, begin, end, value }),
+    match (begin, end) {
+        (Some(begin), Some(end)) if end < begin => Ok(Record::Backwards { who, begin, end }),
+        (Some(begin), end) if end.is_some() || is_open => Ok(Record::State { who, begin, end, value }),
+        _ => Ok(Record::Untimed { who }),
     }
 }
 
 fn event(fields: &mut Fields<'_>, known: &mut Known) -> Result<Record, ErrorKind> {
     let who = fields.cpu_and_who(known)?;
-    let time = fields.unsigned("a time")?;
+    let time = fields.time("a time")?;
     known.pairs.clear();
     loop {
         let event_type = fields.small("an event type")?;
         let value = fields.signed("an event value (from -2^63 to 2^64 - 1)")?;
         known.pairs.push((event_type, value));
         if fields.pos >= fields.bytes.len() {
-            return Ok(Record::Event { who, time });
+            return Ok(time.map_or(Record::Untimed { who }, |time| Record::Event { who, time }));
         }
         fields.colon("':' or the end of the line")?;
     }
@@ -292,6 +292,19 @@ impl Fields<'_> {
             }
             _ => Err(self.expected(what, start)),
         }
+    }
+
+    /// A time and the colon after it; `None` where it is negative.
+    #[inline]
+    fn time(&mut self, what: &str) -> Result<Option<u64>, ErrorKind> {
+        if self.bytes.get(self.pos) != Some(&b'-') {
+            return self.unsigned(what).map(Some);
+        }
+        let start = self.pos;
+        self.pos += 1;
+        // With its sign it is told whole.
+        self.unsigned(what).map_err(|_| self.expected(what, start))?;
+        Ok(None)
     }
 
     #[inline]
@@ -408,6 +421,9 @@ mod tests {
         assert_eq!(read("1:0:1:2:3:10:20:1\r").unwrap().0, state);
         let open = Record::State { who, begin: 10, end: None, value: 7 };
         assert_eq!(read("1:0:1:2:3:10:-1:7").unwrap().0, open);
+        for untimed in ["1:0:1:2:3:-2:20:1", "1:0:1:2:3:-2:-1:1", "1:0:1:2:3:10:-2:1", "2:1:1:2:3:-2:40000003:0"] {
+            assert_eq!(read(untimed).unwrap().0, Record::Untimed { who }, "{untimed}");
+        }
         let (event, pairs) =
             read("2:1:1:2:3:10:42000050:-5:42000050:18446744073709551615:1:-9223372036854775808").unwrap();
         assert_eq!(event, Record::Event { who, time: 10 });
@@ -426,6 +442,9 @@ mod tests {
         for (line, error) in [
             ("1", "expected ':' and the fields of the record, found the end of the line"),
             ("1:1:1:1:1:abc:3:1", "expected a begin time, found 'abc'"),
+            ("1:1:1:1:1:-x:3:1", "expected a begin time, found '-x'"),
+            ("2:1:1:1:1:-:7:8", "expected a time, found '-'"),
+            ("2:1:1:1:1:-5:7:", "expected an event value (from -2^63 to 2^64 - 1), found the end of the line"),
             ("1:1:1:1:1:5:9", "expected ':' after an end time, found the end of the line"),
             ("1:1:1:1:1:5:9:", "expected a state, found the end of the line"),
             ("1:1:1:1:1:5:9:1:2", "expected a state, found '1'"),
@@ -458,6 +477,7 @@ mod tests {
         assert_eq!(time_of(b"2:1:1:1:1:123456789012:9:1"), Some(123_456_789_012));
         assert_eq!(time_of(b"3:1:1:1:1:5:6:1:1:1:1:7:8:99:0"), Some(6));
         assert_eq!(time_of(b"c:1:1:1"), None);
+        assert_eq!(time_of(b"2:1:1:1:1:-2:9:1"), None);
         assert_eq!(time_of(b"2:1:1"), None);
     }
 

@@ -214,6 +214,10 @@ fn deliver(
             counts.backwards += 1;
             scanned.backwards.get_or_insert((scanned.lines, [begin, end]));
         }
+        Record::Untimed { who } => {
+            threads.slot(who)?;
+            counts.untimed += 1;
+        }
         Record::Event { who, time } => {
             let slot = threads.slot(who)?;
             counts.events += 1;

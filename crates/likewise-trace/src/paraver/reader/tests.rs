@@ -530,6 +530,20 @@ fn a_state_that_ends_before_it_begins_is_counted_and_told_once() {
     assert_eq!(told, ["test.prv:3: a state ends before it begins, not read: it begins at 9 and ends at 6"]);
 }
 
+/// So Paraver's cutter ends what is open at the end of a part.
+#[test]
+fn records_with_a_negative_time_are_counted_and_not_read() {
+    let text = format!(
+        "{HEAD}1:1:1:1:1:0:5:1\n1:1:1:1:1:6:9:1\n2:1:1:1:1:-2:40000003:0:42000050:0\n1:1:1:1:1:-2:-1:1\n"
+    );
+    let trace = read_text(&text, &ReadOptions::default()).unwrap();
+    let records = &trace.report.records;
+    assert_eq!((trace.table.len(), records.states, records.events, records.untimed), (2, 2, 0, 2));
+    assert_eq!(trace.report.begin, Nanos::ZERO);
+    assert!(trace.table.counters.is_empty());
+    assert!(!trace.report.warnings.iter().any(|warning| warning.contains("expected")));
+}
+
 #[test]
 fn when_tracing_was_off_is_told() {
     let untraced = |states: &str| {

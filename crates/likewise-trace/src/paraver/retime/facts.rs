@@ -236,7 +236,10 @@ fn seen(threads: &mut BTreeMap<Who, u64>, who: Who, last: u64) {
 /// `record`, if the header declares its threads.
 fn declared(record: Record, header: &Header) -> Result<Record, ErrorKind> {
     let threads = match record {
-        Record::State { who, .. } | Record::Backwards { who, .. } | Record::Event { who, .. } => [who, who],
+        Record::State { who, .. }
+        | Record::Backwards { who, .. }
+        | Record::Untimed { who }
+        | Record::Event { who, .. } => [who, who],
         Record::Communication { from, to, .. } => [from, to],
         _ => return Ok(record),
     };

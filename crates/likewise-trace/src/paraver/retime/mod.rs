@@ -286,7 +286,11 @@ fn retimed(record: Record, line: &[u8], clocks: &BTreeMap<Who, &Clock>, out: &mu
             out.extend_from_slice(line);
             out.push(b'\n');
         }
-        Record::GlobalOperation | Record::Backwards { .. } | Record::Unknown | Record::Blank => return false,
+        Record::GlobalOperation
+        | Record::Backwards { .. }
+        | Record::Untimed { .. }
+        | Record::Unknown
+        | Record::Blank => return false,
     }
     true
 }
