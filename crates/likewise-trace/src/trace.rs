@@ -81,6 +81,11 @@ pub struct ReadReport {
     pub untraced: Option<Untraced>,
     /// Set where some threads are streams of accelerators.
     pub streams: Option<Streams>,
+    /// When the last task calls MPI_Init, if the trace tells it of each that has bursts. Until then
+    /// the program starts up.
+    pub mpi_init: Option<Nanos>,
+    /// The same of MPI_Finalize.
+    pub mpi_finalize: Option<Nanos>,
 }
 
 /// Streams of accelerators, which a trace has as threads: no thread that computes, and none that

@@ -21,7 +21,7 @@ fn shortest(table: &BurstTable, prepared: &Prepared, filter: DurationFilter) -> 
     prepared.min_duration.min(DEFAULT_FILTER.shortest(table))
 }
 
-/// What is worth most in the part of the run in which all threads are traced; `None` of several
+/// What is worth most in the part of the run that is looked at ([`Traced::part`]); `None` of several
 /// applications, which do not wait for one another.
 pub(super) fn found(
     table: &BurstTable,
@@ -100,13 +100,7 @@ pub fn verdict(analysis: &Analysis) -> String {
     let shared = "Ranks shared CPUs (see the notes): who waited for one counts as computing, so what would be won is \
                   not sure.";
     let shared = Some(shared).filter(|_| analysis.shared_cpus && !found.list.is_empty());
-    let part = analysis.traced.part.as_ref().map(|part| {
-        format!(
-            "“The run” is the time from {} to {} here, in which all threads are traced.",
-            Moment(part.start),
-            Moment(part.end)
-        )
-    });
+    let part = analysis.traced.told_part(&(analysis.begin..analysis.end));
     let streams = beside_streams(analysis, found);
     let apart = begin_apart(analysis, found);
     [apart.as_deref(), Some(&*verdict).filter(|text| !text.is_empty()), shared, streams, part.as_deref()]
@@ -193,8 +187,8 @@ fn beside_streams(analysis: &Analysis, found: &Findings) -> Option<&'static str>
     })
 }
 
-/// Share of the time of all threads, up to the end, that they compute; of the part in which all are
-/// traced, where that is not the whole run.
+/// Share of the time of all threads, up to the end, that they compute; of the part that is looked
+/// at, where that is not the whole run.
 fn computing(analysis: &Analysis) -> f64 {
     let Analysis { labelled, .. } = analysis;
     let Labelled { table, traced, begin, end, rows, figures, .. } = &**labelled;

@@ -101,7 +101,7 @@ pub struct Labelled {
     pub drawn_times: bool,
     /// Whether the clocks of the tasks do not agree: states end before they begin.
     pub odd_clocks: bool,
-    /// In which part of the run all threads are traced, and on how many CPUs they are.
+    /// Which part of the run findings are of, and on how many CPUs its threads are.
     pub traced: Traced,
     /// Streams of accelerators that the trace has as threads: left out, or what the bursts are on.
     pub streams: Option<Streams>,
@@ -274,7 +274,7 @@ fn labelled(
         }
         search.counters_back(&mut table);
         let mut figures = figures(&table, &prepared, &clustering, &dropped, end.saturating_sub(begin));
-        if traced.part.is_some() || streams::are_read(streams.as_ref()) {
+        if traced.is_off || streams::are_read(streams.as_ref()) {
             // Who is not traced may compute meanwhile, and so may who is not in a kernel.
             figures.1.serial.clear();
         }

@@ -3,6 +3,7 @@
 use super::names::{check_counters, check_names, rename_counters};
 use super::options::{DEFAULT_FILTER, Grouping, Method, Options, Reading};
 use super::search::{Here, Search};
+use super::traced::CallsOfMpi;
 use super::{Analysis, Input, Labelled, Plan, Settings, Traced, labelled, streams};
 use crate::definition::{Algorithm, Definition, read_definition};
 use crate::{Stages, Watch};
@@ -14,6 +15,7 @@ use likewise::table::{
 };
 use likewise::words::{counted, grouped_digits};
 use likewise_trace::{Apps, ReadOptions, ReadReport, RecordCounts, Topology, Trace, read_bursts};
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -139,8 +141,13 @@ fn input_of(
         add_column(&mut table, metric)?;
     }
     notes.extend(rename_counters(&mut table));
-    let begin = report.begin;
-    let traced = Traced::of(report.untraced, topology.as_ref(), begin..end);
+    let mpi = CallsOfMpi { init: report.mpi_init, finalize: report.mpi_finalize };
+    let mut run = report.begin..end;
+    if options.between_mpi {
+        notes.extend(mpi.leave(&mut table, &mut run));
+    }
+    let Range { start: begin, end } = run;
+    let traced = Traced::of(report.untraced, topology.as_ref(), begin..end, (mpi, &table));
     notes.extend(traced.note(report.untraced, begin));
     if report.part.is_none() && !streams::are_read(report.streams.as_ref()) {
         notes.extend(topology.as_ref().and_then(|topology| idle(topology, &table)));

@@ -1,16 +1,22 @@
 //! What of a run was traced, and on how many CPUs it was.
 
 use likewise::bursts::LEAST_SHARE;
-use likewise::table::{Moment, Nanos};
+use likewise::table::{BurstTable, Moment, Nanos};
+use likewise::words::percent;
 use likewise_trace::{Topology, Untraced, UntracedBy};
 use std::ops::Range;
 
 /// Of which part of a run it is known what all threads compute, and how many can at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Traced {
-    /// The longest part in which all threads are traced; `None` if it is the whole run, or all but
-    /// so little that nothing it hides is worth a finding.
+    /// The part that findings are of: the longest in which all threads are traced, and of it what
+    /// is between MPI_Init and MPI_Finalize. `None` if it is the whole run, or all but so little that
+    /// nothing it hides is worth a finding.
     pub part: Option<Range<Nanos>>,
+    /// Whether some threads are not traced outside of it.
+    pub is_off: bool,
+    /// What of its ends is that of MPI: whether it begins with MPI_Init, and ends with MPI_Finalize.
+    pub of_mpi: [bool; 2],
     /// CPUs of all nodes, where the trace names them.
     pub cpus: Option<u32>,
     /// Of a recording whose ranks were saved until different moments: the first of these, if what
@@ -18,23 +24,104 @@ pub struct Traced {
     pub saved_until: Option<Nanos>,
 }
 
+/// When the last task calls MPI_Init and MPI_Finalize.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct CallsOfMpi {
+    pub(super) init: Option<Nanos>,
+    pub(super) finalize: Option<Nanos>,
+}
+
+impl CallsOfMpi {
+    /// The part of a run between them, and which of them there are. It begins with the first burst
+    /// behind MPI_Init, in which tasks wait for one another.
+    pub(super) fn part(self, run: &Range<Nanos>, table: &BurstTable) -> (Range<Nanos>, [bool; 2]) {
+        let begins = |init: &Nanos| table.begin.iter().copied().filter(|begin| begin >= init).min();
+        let (start, end) = (self.init.as_ref().and_then(begins), self.finalize);
+        let part = start.unwrap_or(run.start)..end.unwrap_or(run.end);
+        (part, [start.is_some(), end.is_some()])
+    }
+
+    /// Leaves the bursts between them, if there are any, and says what is gone.
+    pub(super) fn leave(self, table: &mut BurstTable, run: &mut Range<Nanos>) -> Option<String> {
+        let (part, _) = self.part(run, table);
+        let between = table.within(&part);
+        if between.is_empty() {
+            return None;
+        }
+        *table = between;
+        let [before, after] = [part.start.saturating_sub(run.start), run.end.saturating_sub(part.end)];
+        let length = run.end.saturating_sub(run.start).0 as f64;
+        *run = part;
+        let is_worth_it = before.saturating_add(after).0 as f64 >= LEAST_SHARE * length;
+        is_worth_it.then(|| {
+            format!(
+                "Compared is what is between MPI_Init and MPI_Finalize: before it the program starts up for \
+                 {before}, and behind it are {after}."
+            )
+        })
+    }
+}
+
 impl Traced {
-    pub(super) fn of(untraced: Option<Untraced>, topology: Option<&Topology>, run: Range<Nanos>) -> Self {
+    pub(super) fn of(
+        untraced: Option<Untraced>,
+        topology: Option<&Topology>,
+        run: Range<Nanos>,
+        (mpi, table): (CallsOfMpi, &BurstTable),
+    ) -> Self {
         let Range { start: begin, end } = run;
-        let hides = |untraced: &Untraced| {
-            untraced.to.saturating_sub(untraced.from).0 as f64
-                >= LEAST_SHARE * end.saturating_sub(begin).0 as f64
-        };
+        let is_worth_it = |time: Nanos| time.0 as f64 >= LEAST_SHARE * end.saturating_sub(begin).0 as f64;
+        let hides = |untraced: &Untraced| is_worth_it(untraced.to.saturating_sub(untraced.from));
         let untraced = untraced.filter(hides);
         let saved = untraced.filter(|of| of.why == UntracedBy::Saving);
         // What was saved is known from the begin on.
         let is_before = |of: &Untraced| {
             of.why == UntracedBy::Saving || of.from.saturating_sub(begin) >= end.saturating_sub(of.to)
         };
-        let part = untraced.map(|of| if is_before(&of) { begin..of.from } else { of.to..end });
+        let traced = untraced.map(|of| if is_before(&of) { begin..of.from } else { of.to..end });
+        let whole = traced.clone().unwrap_or(begin..end);
+        let (of_mpi, ends) = mpi.part(&run, table);
+        let inside = whole.start.max(of_mpi.start)..whole.end.min(of_mpi.end);
+        let hidden = |part: &Range<Nanos>| {
+            let ends = [part.start.saturating_sub(whole.start), whole.end.saturating_sub(part.end)];
+            part.start < part.end && is_worth_it(ends[0].saturating_add(ends[1]))
+        };
+        // An end that is hardly shorter needs no word.
+        let ends = [
+            ends[0] && is_worth_it(inside.start.saturating_sub(whole.start)),
+            ends[1] && is_worth_it(whole.end.saturating_sub(inside.end)),
+        ];
+        let between = Some(inside).filter(hidden);
+        let of_mpi = if between.is_some() { ends } else { [false; 2] };
         let cpus =
             topology.map_or(0, |topology| topology.cpus.iter().fold(0, |sum: u32, n| sum.saturating_add(*n)));
-        Self { part, cpus: (cpus > 0).then_some(cpus), saved_until: saved.map(|of| of.from) }
+        Self {
+            is_off: traced.is_some(),
+            part: between.or(traced),
+            of_mpi,
+            cpus: (cpus > 0).then_some(cpus),
+            saved_until: saved.map(|of| of.from),
+        }
+    }
+
+    /// Which part of the run is meant by “the run”; `None` where it is the whole.
+    pub(super) fn told_part(&self, run: &Range<Nanos>) -> Option<String> {
+        let part = self.part.as_ref()?;
+        let (from, to) = (Moment(part.start), Moment(part.end));
+        let all = if self.is_off { ", in which all threads are traced" } else { "" };
+        let length = run.end.saturating_sub(run.start).0.max(1) as f64;
+        let share = |time: Nanos| percent(time.0 as f64 / length);
+        let before = (self.of_mpi[0] && !self.is_off).then(|| {
+            let time = part.start.saturating_sub(run.start);
+            format!("until MPI_Init has ended ({time}, {} of the trace) the program starts up", share(time))
+        });
+        let after = (self.of_mpi[1] && !self.is_off).then(|| {
+            let time = run.end.saturating_sub(part.end);
+            format!("from MPI_Finalize on ({time}, {}) it ends", share(time))
+        });
+        let told: Vec<String> = before.into_iter().chain(after).collect();
+        let why = if told.is_empty() { String::new() } else { format!(": {}", told.join(", ")) };
+        Some(format!("“The run” is the time from {from} to {to} here{all}{why}."))
     }
 
     /// That tracing was off for a time, and what that means.
@@ -54,7 +141,7 @@ impl Traced {
             "Tracing was off for {time} of the time of all threads (state Tracing Disabled), between {from} and {to}; \
              what they computed then is not known"
         );
-        let Some(Range { start, end: until }) = self.part.clone() else {
+        let Some(Range { start, end: until }) = self.part.clone().filter(|_| self.is_off) else {
             return Some(format!("{off}."));
         };
         let part =
@@ -75,6 +162,10 @@ mod tests {
     use crate::phases::{Options, label_bursts};
     use crate::{Silent, Stages};
 
+    fn of(untraced: Option<Untraced>, run: Range<Nanos>) -> Traced {
+        Traced::of(untraced, None, run, (CallsOfMpi::default(), &BurstTable::default()))
+    }
+
     fn off(from: u64, to: u64) -> Option<Untraced> {
         let why = UntracedBy::Disabled;
         Some(Untraced { from: Nanos(from), to: Nanos(to), time: Nanos(2 * (to - from)), why })
@@ -82,35 +173,85 @@ mod tests {
 
     #[test]
     fn the_longest_part_is_that_before_or_after() {
-        let part = |from, to| Traced::of(off(from, to), None, Nanos(0)..Nanos(10_000)).part;
+        let part = |from, to| of(off(from, to), Nanos(0)..Nanos(10_000)).part;
         assert_eq!(part(0, 4_000), Some(Nanos(4_000)..Nanos(10_000)));
         assert_eq!(part(7_000, 9_000), Some(Nanos(0)..Nanos(7_000)));
         assert_eq!(part(7_000, 7_049), None, "it hides nothing that is worth a finding");
-        assert_eq!(Traced::of(None, None, Nanos(0)..Nanos(10_000)).part, None);
+        assert_eq!(of(None, Nanos(0)..Nanos(10_000)).part, None);
         // Of a run that begins at 8 µs the time before is no part.
-        let part = |from, to| Traced::of(off(from, to), None, Nanos(8_000)..Nanos(10_000)).part;
+        let part = |from, to| of(off(from, to), Nanos(8_000)..Nanos(10_000)).part;
         assert_eq!(part(8_500, 8_600), Some(Nanos(8_600)..Nanos(10_000)));
         assert_eq!(part(9_500, 9_600), Some(Nanos(8_000)..Nanos(9_500)));
+    }
+
+    /// Bursts of 100 ns at these times, of one thread.
+    fn bursts(begins: &[u64]) -> BurstTable {
+        let n = begins.len();
+        let [app, task, thread] = [(); 3].map(|()| vec![1; n].into());
+        let (begin, duration) = (begins.iter().map(|&at| Nanos(at)).collect(), vec![Nanos(100); n]);
+        BurstTable { app, task, thread, begin, duration, ..BurstTable::default() }
+    }
+
+    #[test]
+    fn the_part_is_between_the_calls_of_mpi() {
+        let table = bursts(&[0, 2_000, 3_100, 5_000, 9_800]);
+        let part = |untraced, init: Option<u64>, finalize: Option<u64>| {
+            let mpi = CallsOfMpi { init: init.map(Nanos), finalize: finalize.map(Nanos) };
+            Traced::of(untraced, None, Nanos(0)..Nanos(10_000), (mpi, &table))
+        };
+        let both = part(None, Some(3_000), Some(9_000));
+        assert_eq!(both.part, Some(Nanos(3_100)..Nanos(9_000)), "from the first burst behind MPI_Init on");
+        assert_eq!((both.is_off, both.of_mpi), (false, [true, true]));
+        let told = both.told_part(&(Nanos(0)..Nanos(10_000))).expect("a part");
+        assert!(told.contains(
+            "from 3.10 µs to 9.00 µs here: until MPI_Init has ended (3.10 µs, 31.0% of the trace)"
+        ));
+        assert!(
+            told.ends_with("the program starts up, from MPI_Finalize on (1.00 µs, 10.0%) it ends."),
+            "{told}"
+        );
+        // An end that hides nothing has no word, and a part that is nearly all is none.
+        let begin = part(None, Some(3_000), Some(9_990));
+        assert_eq!((begin.part, begin.of_mpi), (Some(Nanos(3_100)..Nanos(9_990)), [true, false]));
+        assert_eq!(part(None, Some(0), Some(9_990)).part, None);
+        assert_eq!(part(None, None, None).part, None);
+        // Of what is traced, if tracing was off; where nothing of that is between the calls, all of it.
+        let some = part(off(7_000, 10_000), Some(3_000), Some(9_000));
+        assert_eq!((some.part, some.is_off), (Some(Nanos(3_100)..Nanos(7_000)), true));
+        let none = part(off(3_000, 10_000), Some(3_000), Some(9_000));
+        assert_eq!((none.part, none.is_off, none.of_mpi), (Some(Nanos(0)..Nanos(3_000)), true, [false; 2]));
+    }
+
+    #[test]
+    fn only_bursts_between_the_calls_are_compared() {
+        let mut table = bursts(&[0, 2_000, 3_100, 5_000, 9_800]);
+        let mut run = Nanos(0)..Nanos(10_000);
+        let mpi = CallsOfMpi { init: Some(Nanos(3_000)), finalize: Some(Nanos(9_000)) };
+        let note = mpi.leave(&mut table, &mut run).expect("a note");
+        assert_eq!((&table.begin[..], run), (&[Nanos(3_100), Nanos(5_000)][..], Nanos(3_100)..Nanos(9_000)));
+        assert!(note.contains("starts up for 3.10 µs, and behind it are 1.00 µs"), "{note}");
+        // Where nothing is between, or nothing is known, all stays.
+        let mpi = CallsOfMpi { init: Some(Nanos(3_100)), finalize: Some(Nanos(3_150)) };
+        let mut run = Nanos(0)..Nanos(10_000);
+        assert_eq!((mpi.leave(&mut table, &mut run), table.len()), (None, 2));
+        assert_eq!((CallsOfMpi::default().leave(&mut table, &mut run), table.len()), (None, 2));
     }
 
     #[test]
     fn ranks_that_were_saved_apart_are_told() {
         let saved = |from, to| off(from, to).map(|of| Untraced { why: UntracedBy::Saving, ..of });
-        let traced = Traced::of(saved(4_000, 10_000), None, Nanos(0)..Nanos(10_000));
+        let traced = of(saved(4_000, 10_000), Nanos(0)..Nanos(10_000));
         assert_eq!(
             (traced.saved_until, traced.part.clone()),
             (Some(Nanos(4_000)), Some(Nanos(0)..Nanos(4_000)))
         );
-        assert_eq!(
-            Traced::of(saved(100, 200), None, Nanos(0)..Nanos(10_000)).part,
-            Some(Nanos(0)..Nanos(100))
-        );
+        assert_eq!(of(saved(100, 200), Nanos(0)..Nanos(10_000)).part, Some(Nanos(0)..Nanos(100)));
         let note = traced.note(saved(4_000, 10_000), Nanos(0)).expect("a note");
         assert!(note.contains("the first until 4.00 µs, the last until 10.0 µs"), "{note}");
         // Of next to nothing nobody needs to know.
-        let traced = Traced::of(saved(9_990, 10_000), None, Nanos(0)..Nanos(10_000));
+        let traced = of(saved(9_990, 10_000), Nanos(0)..Nanos(10_000));
         assert_eq!((traced.saved_until, traced.note(saved(9_990, 10_000), Nanos(0))), (None, None));
-        assert_eq!(Traced::of(off(0, 4_000), None, Nanos(0)..Nanos(10_000)).saved_until, None);
+        assert_eq!(of(off(0, 4_000), Nanos(0)..Nanos(10_000)).saved_until, None);
     }
 
     #[test]
@@ -129,13 +270,12 @@ mod tests {
 
     #[test]
     fn the_note_says_when_tracing_was_off() {
-        let said =
-            |from, to| Traced::of(off(from, to), None, Nanos(0)..Nanos(10_000)).note(off(from, to), Nanos(0));
+        let said = |from, to| of(off(from, to), Nanos(0)..Nanos(10_000)).note(off(from, to), Nanos(0));
         let long = said(0, 4_000).expect("a note");
         assert!(long.contains("off for 8.00 µs") && long.contains("--from 4000ns"), "{long}");
         let short = said(7_000, 7_049).expect("a note");
         assert!(short.contains("off for 98 ns") && !short.contains("cut"), "{short}");
-        assert_eq!(Traced::of(None, None, Nanos(0)..Nanos(1)).note(None, Nanos(0)), None);
+        assert_eq!(of(None, Nanos(0)..Nanos(1)).note(None, Nanos(0)), None);
     }
 
     /// 4 tasks, 20 steps of 1 ms, of which the last takes longer: each has a burst and a wait in it.

@@ -108,7 +108,7 @@ impl Labelled {
         // The findings count them too.
         let is_told = findings.is_some_and(|found| found.list.iter().any(|finding| finding.is_serial()));
         let few_cpus = findings.is_some_and(|found| found.few_cpus.is_some());
-        let is_known = !self.drawn_times && !self.odd_clocks && self.traced.part.is_none() && !few_cpus;
+        let is_known = !self.drawn_times && !self.odd_clocks && !self.traced.is_off && !few_cpus;
         if !self.left.one_density && !is_told && is_known {
             notes.extend(self.figures.serial_note());
         }

@@ -34,6 +34,7 @@ pub(super) fn efforts_of_trace(input: &Path, options: &Options, watch: &dyn Watc
     let of_bursts = phases::Options {
         one_density: options.regions.is_some_and(|regions| regions != Regions::Phases),
         unaligned: true,
+        between_mpi: true,
         ..options.phases.clone()
     };
     let analysis = phases_of(input, &of_bursts, &mut Stages::default(), &Hushed(watch))?;

@@ -198,6 +198,7 @@ pub fn compare(
     stages: &mut Stages,
     watch: &dyn Watch,
 ) -> Result<Comparison> {
+    let options = &Options { between_mpi: true, ..options.clone() };
     let mut analysed = Vec::with_capacity(files.len());
     for (file, name) in files.iter().zip(names(files)) {
         let mut of_run = Stages::default();

@@ -8,6 +8,7 @@ pub(crate) mod event_types;
 pub(crate) mod header;
 pub(crate) mod info;
 pub mod label;
+mod mpi;
 pub(crate) mod openmp;
 pub(crate) mod pcf;
 mod plain;

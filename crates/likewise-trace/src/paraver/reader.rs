@@ -10,6 +10,7 @@ use super::code::{self, Site};
 use super::companions::{read_pcf, read_row};
 use super::event_types::is_hardware;
 use super::header::Header;
+use super::mpi;
 use super::reading::{Records, open};
 use super::records::cpu_and_thread;
 use super::rules::{Interpreter, OpenMp, Rules};
@@ -110,6 +111,8 @@ pub(super) struct Gathered {
     pub(super) sites: Sites<Site>,
     /// Threads with events that only streams of accelerators have, and the type of these.
     pub(super) streams: BTreeMap<Who, u32>,
+    /// When threads call MPI_Init and MPI_Finalize.
+    pub(super) mpi: BTreeMap<Who, mpi::Calls>,
 }
 
 impl Reading<'_> {
@@ -144,19 +147,25 @@ impl Reading<'_> {
             let scanned = scan(bytes, &mut threads, options.lenient, &mut interpreter);
             let of = |(slot, event_type): (usize, u32)| (threads.who[slot], event_type);
             let streams: BTreeMap<Who, u32> = interpreter.streams.into_iter().map(of).collect();
-            (scanned, threads.who, interpreter.steps, streams)
+            let of = |(slot, calls): (usize, mpi::Calls)| (threads.who[slot], calls);
+            let mpi: BTreeMap<Who, mpi::Calls> = interpreter.mpi.into_iter().map(of).collect();
+            (scanned, threads.who, interpreter.steps, (streams, mpi))
         };
-        let done = input.for_each_block(block, options.progress, work, |(scanned, who, folding, streams)| {
-            records.add(scanned)?;
-            gathered.add_streams(streams);
-            if rules.openmp == OpenMp::Sought && folding.marks.iter().any(|m| matches!(m.2, Mark::Enter(_))) {
-                found = true;
-                // Any error ends the reading; nobody sees this one.
-                return Err(Error::whole(records.path, ErrorKind::NotRereadable));
-            }
-            gathered.add(folding, &who, rules.openmp == OpenMp::Joined);
-            Ok(())
-        });
+        let done =
+            input.for_each_block(block, options.progress, work, |(scanned, who, folding, (streams, mpi))| {
+                records.add(scanned)?;
+                gathered.add_streams(streams);
+                gathered.add_mpi(&mpi);
+                if rules.openmp == OpenMp::Sought
+                    && folding.marks.iter().any(|m| matches!(m.2, Mark::Enter(_)))
+                {
+                    found = true;
+                    // Any error ends the reading; nobody sees this one.
+                    return Err(Error::whole(records.path, ErrorKind::NotRereadable));
+                }
+                gathered.add(folding, &who, rules.openmp == OpenMp::Joined);
+                Ok(())
+            });
         if found {
             return Ok(None);
         }
@@ -164,6 +173,7 @@ impl Reading<'_> {
         if let Apps::One(app) = options.apps {
             gathered.pieces.retain(|who, _| who.app == app);
             gathered.streams.retain(|who, _| who.app == app);
+            gathered.mpi.retain(|who, _| who.app == app);
         }
         Ok(Some(gathered))
     }
@@ -171,7 +181,7 @@ impl Reading<'_> {
     /// The bursts of what was read, and what is to be said of them.
     pub(super) fn trace(&self, gathered: Gathered, records: Records<'_>, bytes: u64) -> Result<Trace> {
         let Self { path, header, rules, options, .. } = *self;
-        let Gathered { pieces, marks, mut sites, streams } = gathered;
+        let Gathered { pieces, marks, mut sites, streams, mpi } = gathered;
         let mut of_row = Vec::new();
         let row = read_row(path, header, &mut of_row);
         let streams = streams::Found::of(&row, &header.topology, &streams);
@@ -184,6 +194,8 @@ impl Reading<'_> {
         let end = header.end.0 / unit;
         let mut threads = self.joined(pieces, end, &mut sites)?;
         report.streams = streams.choose(&mut threads, options.apps, (rules, unit));
+        [report.mpi_init, report.mpi_finalize] =
+            mpi::last_calls(&mpi, &threads).map(|time| time.map(|time| Nanos(time.saturating_mul(unit))));
         if rules.openmp == OpenMp::Joined {
             report.warnings.push(join_openmp(&mut threads, marks, unit));
         }
@@ -238,6 +250,11 @@ impl Gathered {
     /// Adds threads that are streams; the first event of each names its type.
     pub(super) fn add_streams(&mut self, streams: BTreeMap<Who, u32>) {
         streams.into_iter().for_each(|(who, event_type)| _ = self.streams.entry(who).or_insert(event_type));
+    }
+
+    /// Adds the calls of MPI_Init and MPI_Finalize that a block has.
+    pub(super) fn add_mpi(&mut self, calls: &BTreeMap<Who, mpi::Calls>) {
+        calls.iter().for_each(|(&who, calls)| self.mpi.entry(who).or_default().add(*calls));
     }
 
     /// Adds a block; `who` has the threads of its slots.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::code::{self, Site};
 use super::event_types::is_hardware;
+use super::mpi;
 use super::openmp;
 use super::scan::Sink;
 use super::streams;
@@ -55,11 +56,13 @@ pub(crate) struct Interpreter<'r, S> {
     counts: Vec<(u32, i128)>,
     /// Threads (by slot) with an event that only streams have, and its type.
     pub(crate) streams: BTreeMap<usize, u32>,
+    /// When threads (by slot) call MPI_Init and MPI_Finalize.
+    pub(crate) mpi: BTreeMap<usize, mpi::Calls>,
 }
 
 impl<'r, S> Interpreter<'r, S> {
     pub(crate) fn new(rules: &'r Rules, steps: S) -> Self {
-        Self { rules, steps, counts: Vec::new(), streams: BTreeMap::new() }
+        Self { rules, steps, counts: Vec::new(), streams: BTreeMap::new(), mpi: BTreeMap::new() }
     }
 }
 
@@ -83,7 +86,7 @@ impl<S: Steps<Site>> Sink for Interpreter<'_, S> {
     fn event(&mut self, slot: usize, time: u64, pairs: &[(u32, i128)]) {
         let rules = self.rules;
         let (mut has_code, mut has_openmp) = (false, false);
-        let mut of_stream = None;
+        let (mut of_stream, mut of_mpi) = (None, None);
         if rules.burst_events.is_empty() {
             self.counts.clear();
             for &(event_type, value) in pairs {
@@ -95,6 +98,7 @@ impl<S: Steps<Site>> Sink for Interpreter<'_, S> {
                     }
                 }
                 has_code |= code::is_code(event_type);
+                of_mpi = of_mpi.or(mpi::call((event_type, value), time));
                 has_openmp |= openmp::is_openmp(event_type);
                 of_stream = of_stream.or(Some(event_type).filter(|&of| streams::is_of_stream(of)));
             }
@@ -110,12 +114,16 @@ impl<S: Steps<Site>> Sink for Interpreter<'_, S> {
                     self.steps.boundary(slot, time, (pair.1 != 0).then_some(burst));
                 }
                 has_code |= code::is_code(pair.0);
+                of_mpi = of_mpi.or(mpi::call(*pair, time));
                 has_openmp |= openmp::is_openmp(pair.0);
                 of_stream = of_stream.or(Some(pair.0).filter(|&of| streams::is_of_stream(of)));
             }
         }
         if let Some(event_type) = of_stream {
             self.streams.entry(slot).or_insert(event_type);
+        }
+        if let Some(call) = of_mpi {
+            self.mpi.entry(slot).or_default().add(call);
         }
         if has_code {
             code::moves(pairs, |step| self.steps.code(slot, time, step));

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::code::Site;
 use super::header::Header;
+use super::mpi::Calls;
 use super::reader::{Gathered, Reading, opened, renumbered};
 use super::reading::{Records, Sum};
 use super::rules::{OpenMp, Rules};
@@ -26,6 +27,7 @@ struct Found {
     marks: BTreeMap<Who, Marks>,
     sites: Vec<Site>,
     streams: BTreeMap<Who, u32>,
+    mpi: BTreeMap<Who, Calls>,
 }
 
 /// Threads travel together until they are so many bytes: a whole piece, as bytes and again
@@ -150,8 +152,8 @@ fn out_of_step(_: postcard::Error) -> CommError {
 
 /// Sends process 0 what was found; an empty parcel is the last.
 fn send<C: Communicator + ?Sized>(comm: &C, gathered: Gathered, sum: Sum) -> Result<(), CommError> {
-    let Gathered { pieces, marks, sites, streams } = gathered;
-    let found = Found { sum, marks, sites: sites.sites, streams };
+    let Gathered { pieces, marks, sites, streams, mpi } = gathered;
+    let found = Found { sum, marks, sites: sites.sites, streams, mpi };
     comm.send(0, &postcard::to_stdvec(&found).map_err(out_of_step)?)?;
     drop(found);
     let mut parcel = Vec::new();
@@ -178,6 +180,7 @@ fn append<C: Communicator + ?Sized>(
 ) -> Result<(), CommError> {
     let numbers = gathered.sites.adopt(&next.sites);
     gathered.add_streams(next.streams);
+    gathered.add_mpi(&next.mpi);
     for (who, marks) in next.marks {
         let marks = marks.into_iter().filter_map(|(time, mark)| Some((time, renumbered(mark, &numbers)?)));
         gathered.marks.entry(who).or_default().extend(marks);

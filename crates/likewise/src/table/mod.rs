@@ -206,6 +206,37 @@ impl BurstTable {
         })
     }
 
+    /// The bursts that lie wholly within a time, as a table of their own.
+    ///
+    /// # Complexity
+    /// O(n) for n bursts, with their counters.
+    #[must_use]
+    pub fn within(&self, time: &Range<Nanos>) -> Self {
+        let is_within = |&i: &usize| self.begin[i] >= time.start && self.end(i) <= time.end;
+        let rows: Vec<usize> = (0..self.len()).filter(is_within).collect();
+        let mut table = Self::default();
+        for ((app, task, thread), bursts) in self.threads() {
+            let before = |row: usize| rows.partition_point(|&kept| kept < row);
+            let n = before(bursts.end) - before(bursts.start);
+            table.app.push_run(app, n);
+            table.task.push_run(task, n);
+            table.thread.push_run(thread, n);
+        }
+        table.begin = rows.iter().map(|&i| self.begin[i]).collect();
+        table.duration = rows.iter().map(|&i| self.duration[i]).collect();
+        let column = |column: &CounterColumn| CounterColumn {
+            counter: column.counter.clone(),
+            values: column.values.rows(rows.iter().map(|&i| i..i + 1)),
+        };
+        table.counters = self.counters.iter().map(column).collect();
+        table.code = self.code.as_ref().map(|code| Code {
+            places: code.places.clone(),
+            regions: rows.iter().map(|&i| (code.regions.get(i), code.regions.path(i))).collect(),
+            parallel: code.parallel,
+        });
+        table
+    }
+
     /// When burst `i` ended.
     #[must_use]
     pub fn end(&self, i: usize) -> Nanos {
