@@ -3,8 +3,8 @@
 //! Wherever phases are listed, the noise is the last.
 
 use likewise::bursts::{
-    Estimator, Extrapolated, OnCore, PhaseRegion, PhaseStats, Rate, Scope, SerialPhase, extrapolate,
-    phase_regions, phase_stats, rates, serial_phases,
+    ByCycles, Estimator, Extrapolated, OnCore, PhaseRegion, PhaseStats, Rate, Scope, SerialPhase,
+    extrapolate, phase_regions, phase_stats, rates, serial_phases,
 };
 use likewise::cluster::{ClusterId, Clustering};
 use likewise::table::{BurstTable, Nanos, Prepared};
@@ -37,7 +37,7 @@ pub(super) fn figures(
     prepared: &Prepared,
     clustering: &Clustering,
     dropped: &[u32],
-    length: Nanos,
+    (length, cores): (Nanos, Option<u32>),
 ) -> (Vec<PhaseStats>, Figures) {
     let n_clusters = clustering.n_clusters;
     // In a cluster of their own, dropped bursts do not count as noise. Its
@@ -58,7 +58,7 @@ pub(super) fn figures(
     }
     let (mut regions, (serial, on_core)) = rayon::join(
         || phase_regions(table, prepared, &clustering),
-        || serial(table, prepared, &clustering, n_clusters, length),
+        || serial(table, prepared, &clustering, n_clusters, (length, cores)),
     );
     if !dropped.is_empty() {
         stats.remove(n_clusters);
@@ -77,13 +77,13 @@ fn serial(
     prepared: &Prepared,
     clustering: &Clustering,
     n_clusters: usize,
-    length: Nanos,
+    (length, cores): (Nanos, Option<u32>),
 ) -> (Vec<SerialPhase>, OnCore) {
     let mut labels = vec![None; table.len()];
     for (i, &label) in prepared.complete.iter().zip(&clustering.labels) {
         labels[i as usize] = label.filter(|id| id.index() < n_clusters);
     }
-    let on_core = OnCore::of(table, &labels, n_clusters);
+    let on_core = OnCore::of(table, &labels, n_clusters, cores);
     let mut serial = serial_phases(table, &labels, length);
     serial.retain(|phase| !on_core.asleep[phase.cluster.index()]);
     (serial, on_core)
@@ -149,8 +149,33 @@ impl Figures {
         ))
     }
 
+    /// Where hardly any cycles are counted: what bursts say there is no computing.
+    fn hardly_running_note(&self, by_cycles: &ByCycles, stats: &[PhaseStats]) -> Option<String> {
+        let all: f64 = stats.iter().map(|phase| phase.total.0 as f64).sum();
+        let is_noteworthy = |time: Nanos| time.0 as f64 >= NOTEWORTHY * all;
+        let ByCycles { of_phases, in_no_phase } = by_cycles;
+        let of_phase = |(at, share): (usize, &Option<f64>)| {
+            let id = ClusterId::from_index(at);
+            let is_told =
+                self.on_core.asleep[at] && stats.get(at).is_some_and(|own| is_noteworthy(own.total));
+            share.filter(|_| is_told).map(|share| format!("phase {} ({:.1}%)", id.number(), 100.0 * share))
+        };
+        let mut said: Vec<String> = of_phases.iter().enumerate().filter_map(of_phase).collect();
+        said.extend(is_noteworthy(*in_no_phase).then(|| format!("bursts of no phase ({in_no_phase})")));
+        (!said.is_empty()).then(|| {
+            format!(
+                "Less than a tenth of the cycles that the clock of the run makes is counted in: {}. Their threads \
+                 sleep, wait or are in the system there, and count as waiting in what to look at first.",
+                said.join(", ")
+            )
+        })
+    }
+
     /// Which phases are hardly on a core: what their bursts say is no computing.
     pub fn on_core_note(&self, stats: &[PhaseStats]) -> Option<String> {
+        if let Some(by_cycles) = &self.on_core.by_cycles {
+            return self.hardly_running_note(by_cycles, stats);
+        }
         let OnCore { of_all, .. } = self.on_core;
         if let Some(share) = of_all.filter(|_| self.on_core.is_hardly()) {
             let share = 100.0 * share;

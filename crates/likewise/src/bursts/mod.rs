@@ -1,6 +1,7 @@
 //! Phases: what the bursts of a run are grouped into.
 
 mod align;
+mod clock;
 mod eps;
 mod extrapolate;
 mod findings;
@@ -30,7 +31,7 @@ pub use findings::{
     findings,
 };
 pub use label::{BurstLabel, burst_labels};
-pub use on_core::OnCore;
+pub use on_core::{ByCycles, OnCore};
 pub use period::{NotPeriodic, Period, find_period, find_period_in_order};
 pub use rates::{Rate, asked_of_bursts, rates};
 pub use refine::{

@@ -2,8 +2,9 @@
 
 use rayon::prelude::*;
 
+use super::clock::Clock;
 use crate::cluster::ClusterId;
-use crate::table::{BurstTable, CounterColumn, Values};
+use crate::table::{BurstTable, CounterColumn, Nanos, Values};
 
 /// Where bursts are on a core for less than this share of their time, a note is worth it: for
 /// most of it they compute nothing.
@@ -38,38 +39,81 @@ pub struct OnCore {
     /// By phase, whether its bursts sleep while those of others compute.
     pub asleep: Vec<bool>,
     /// By burst of the table, whether it is in such a phase, or those of its thread sleep while
-    /// others of its phase compute; empty where none does.
+    /// others of its phase compute, or it is in no phase and sleeps; empty where none does.
     pub asleep_bursts: Vec<bool>,
+    /// Set where cycles tell who sleeps, and no CPU time. For what share of the time of others
+    /// bursts are on a core is then not known, as a clock may be slower.
+    pub by_cycles: Option<ByCycles>,
+}
+
+/// Bursts in which hardly any cycles are counted.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ByCycles {
+    /// Of each phase, its cycles over those that it would count at the clock of the run; `None`
+    /// where too little is known.
+    pub of_phases: Vec<Option<f64>>,
+    /// How long those take that sleep and are in no phase.
+    pub in_no_phase: Nanos,
+}
+
+/// What tells for how long a burst is on a core.
+enum Known<'t> {
+    CpuTime(&'t Values),
+    Cycles(Clock<'t>),
+}
+
+impl Known<'_> {
+    /// In ns; NaN where it is not known.
+    fn time(&self, burst: usize) -> f64 {
+        match self {
+            Self::CpuTime(values) => values.get(burst),
+            Self::Cycles(clock) => clock.time(burst),
+        }
+    }
+
+    /// So many cores must bursts keep busy, all together, if they wait for a core.
+    fn busy_cores(&self, cores: Option<u32>) -> f64 {
+        match self {
+            Self::CpuTime(_) => ASLEEP,
+            // Where there are more cores, a few of them that are busy keep nobody waiting.
+            Self::Cycles(_) => LEAST * f64::from(cores.unwrap_or(1)),
+        }
+    }
 }
 
 impl OnCore {
-    /// By the counter of CPU time (in ns), if there is one. `labels` has the phase of every
-    /// burst of the table, and there are `n_phases`.
+    /// By the counter of CPU time (in ns), if there is one, or else by cycles. `labels` has the
+    /// phase of every burst of the table, and there are `n_phases`; so many `cores`, if that is known.
     ///
     /// # Complexity
     /// O(n) for n bursts, and O(s log s) for s that may sleep.
     #[must_use]
-    pub fn of(table: &BurstTable, labels: &[Option<ClusterId>], n_phases: usize) -> Self {
-        let Some(column) = cpu_time(table) else {
+    pub fn of(table: &BurstTable, labels: &[Option<ClusterId>], n_phases: usize, cores: Option<u32>) -> Self {
+        let known = match cpu_time(table) {
+            Some(column) => Some(Known::CpuTime(&column.values)),
+            None => Clock::of(table).map(Known::Cycles),
+        };
+        let Some(known) = known else {
             return Self {
                 of_phases: vec![None; n_phases],
-                of_all: None,
                 asleep: vec![false; n_phases],
-                asleep_bursts: Vec::new(),
+                ..Self::default()
             };
         };
         let (mut sums, mut off) = (vec![Sum::default(); n_phases], vec![OffCore::default(); n_phases]);
-        for ((label, duration), cpu) in labels.iter().zip(&table.duration).zip(column.values.iter()) {
+        for (i, label) in labels.iter().enumerate() {
             if let Some(id) = label {
-                sums[id.index()].add(duration.0 as f64, cpu);
-                off[id.index()].add(duration.0 as f64, cpu);
+                let (duration, cpu) = (table.duration[i].0 as f64, known.time(i));
+                sums[id.index()].add(duration, cpu);
+                off[id.index()].add(duration, cpu);
             }
         }
         let may_sleep = |sum: &Sum| sum.share().is_some_and(|share| share < ASLEEP);
         let mut sleeps: Vec<bool> = sums.iter().map(may_sleep).collect();
         if sleeps.contains(&true) {
             let covered = covered(table, labels, &sleeps);
-            let keeps_busy = |(sum, covered): (&Sum, u64)| sum.cpu >= ASLEEP * covered as f64;
+            let cores = known.busy_cores(cores);
+            let keeps_busy = |(sum, covered): (&Sum, u64)| sum.cpu >= cores * covered as f64;
             let busy = sums.iter().zip(covered).map(keeps_busy);
             sleeps.iter_mut().zip(busy).for_each(|(sleeps, busy)| *sleeps &= !busy);
         }
@@ -80,7 +124,11 @@ impl OnCore {
             others = if *sleeps || sum.share().is_none() { others } else { others.joined(*sum) };
         }
         let are_others = others.time >= OTHERS * all.time;
-        let share = others.share().filter(|_| are_others).unwrap_or(0.0);
+        let share = match known {
+            Known::CpuTime(_) => others.share().filter(|_| are_others).unwrap_or(0.0),
+            // Who computes makes the clock.
+            Known::Cycles(_) => 1.0,
+        };
         // Where those of others wait for a core, none of them waits for as long as these do.
         let awake = off.iter().zip(&sleeps).filter(|(_, sleeps)| !**sleeps);
         let longest = awake.fold(0.0, |most: f64, (off, _)| most.max(off.longest));
@@ -89,8 +137,21 @@ impl OnCore {
         };
         let asleep: Vec<bool> =
             (0..n_phases).map(|phase| sleeps[phase] && (share >= LEAST || is_long(phase))).collect();
-        let asleep_bursts = asleep_bursts(table, labels, (&column.values, &sums, &asleep));
-        Self { of_phases: sums.iter().map(Sum::share).collect(), of_all: all.share(), asleep, asleep_bursts }
+        let asleep_bursts = asleep_bursts(table, labels, (&known, &sums, &asleep));
+        let of_phases = sums.iter().map(Sum::share).collect();
+        match known {
+            Known::CpuTime(_) => {
+                Self { of_phases, of_all: all.share(), asleep, asleep_bursts, by_cycles: None }
+            }
+            Known::Cycles(_) => {
+                let sleeps = |(i, asleep): (usize, &bool)| *asleep && labels[i].is_none();
+                let apart = asleep_bursts.iter().enumerate().filter(|of| sleeps(*of));
+                let in_no_phase =
+                    apart.fold(Nanos::ZERO, |sum, (i, _)| sum.saturating_add(table.duration[i]));
+                let by_cycles = Some(ByCycles { of_phases, in_no_phase });
+                Self { of_phases: vec![None; n_phases], of_all: None, asleep, asleep_bursts, by_cycles }
+            }
+        }
     }
 
     /// Whether the run's threads are hardly on a core, whatever they do: there are more threads
@@ -116,8 +177,9 @@ pub(super) fn cpu_time(table: &BurstTable) -> Option<&CounterColumn> {
 fn asleep_bursts(
     table: &BurstTable,
     labels: &[Option<ClusterId>],
-    (cpu, sums, asleep): (&Values, &[Sum], &[bool]),
+    (known, sums, asleep): (&Known<'_>, &[Sum], &[bool]),
 ) -> Vec<bool> {
+    let is_by_cycles = matches!(known, Known::Cycles(_));
     let mut bursts = Vec::new();
     // Of one thread after the other, by phase; `met` has the phases that it has bursts of.
     let mut own = vec![Sum::default(); sums.len()];
@@ -131,12 +193,12 @@ fn asleep_bursts(
             if sum.is_empty() {
                 met.push(id.index());
             }
-            sum.add(table.duration[i].0 as f64, cpu.get(i));
+            sum.add(table.duration[i].0 as f64, known.time(i));
         }
         let sleeps = |phase: usize| {
             let others = sums[phase].less(own[phase]);
             let alone = own[phase].share().is_some_and(|share| share < ASLEEP)
-                && others.share().is_some_and(|share| share >= LEAST);
+                && (is_by_cycles || others.share().is_some_and(|share| share >= LEAST));
             alone || asleep[phase]
         };
         met.iter().for_each(|&phase| marked[phase] = sleeps(phase));
@@ -145,6 +207,15 @@ fn asleep_bursts(
             rows.for_each(|i| bursts[i] = labels[i].is_some_and(|id| marked[id.index()]));
         }
         met.drain(..).for_each(|phase| own[phase] = Sum::default());
+    }
+    // The clock tells it of each burst by itself.
+    if is_by_cycles {
+        let sleeps = |&i: &usize| labels[i].is_none() && known.time(i) < ASLEEP * table.duration[i].0 as f64;
+        let apart: Vec<usize> = (0..table.len()).into_par_iter().filter(sleeps).collect();
+        if !apart.is_empty() {
+            bursts.resize(table.len(), false);
+            apart.into_iter().for_each(|i| bursts[i] = true);
+        }
     }
     bursts
 }
@@ -231,7 +302,7 @@ impl Sum {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::{Counter, Nanos};
+    use crate::table::Counter;
 
     /// Bursts of 100 ns, each with its phase and CPU time.
     fn on_core(name: &str, bursts: &[(usize, f64)]) -> OnCore {
@@ -244,7 +315,7 @@ mod tests {
             ..BurstTable::default()
         };
         let labels: Vec<_> = bursts.iter().map(|&(phase, _)| Some(ClusterId::from_index(phase))).collect();
-        OnCore::of(&table, &labels, 3)
+        OnCore::of(&table, &labels, 3, None)
     }
 
     #[test]
@@ -291,7 +362,7 @@ mod tests {
                 ..BurstTable::default()
             };
             let labels: Vec<_> = bursts.iter().map(|burst| Some(ClusterId::from_index(burst.0))).collect();
-            let found = OnCore::of(&table, &labels, 2);
+            let found = OnCore::of(&table, &labels, 2, None);
             assert_eq!(found.of_phases[0], Some(0.4));
             found.asleep[1]
         };
@@ -314,7 +385,7 @@ mod tests {
             ..BurstTable::default()
         };
         let labels: Vec<_> = [0, 0, 1, 0, 0, 1].map(|phase| Some(ClusterId::from_index(phase))).to_vec();
-        let found = OnCore::of(&table, &labels, 2);
+        let found = OnCore::of(&table, &labels, 2, None);
         assert_eq!(found.asleep, [false; 2]);
         assert_eq!(found.asleep_bursts, [true, true, false, false, false, false]);
     }
@@ -333,8 +404,58 @@ mod tests {
             ..BurstTable::default()
         };
         let labels: Vec<_> = (0..32).map(|i| Some(ClusterId::from_index(usize::from(i >= 24)))).collect();
-        let found = OnCore::of(&table, &labels, 2);
+        let found = OnCore::of(&table, &labels, 2, None);
         assert_eq!((&found.of_phases[..], found.asleep), (&[Some(0.08), Some(1.0)][..], vec![false; 2]));
+    }
+
+    /// Bursts of 1 ms that begin together: the phase of each, if it is in one, and its cycles per ns.
+    fn by_cycles(bursts: &[(Option<usize>, f64)], cores: Option<u32>) -> OnCore {
+        let name = "PAPI_TOT_CYC".to_owned();
+        let counter = Counter { event_type: None, name, description: String::new() };
+        let table = BurstTable {
+            app: vec![1; bursts.len()].into(),
+            task: (1..=bursts.len() as u32).collect(),
+            thread: vec![1; bursts.len()].into(),
+            begin: vec![Nanos(0); bursts.len()],
+            duration: vec![Nanos(1_000_000); bursts.len()],
+            counters: vec![CounterColumn {
+                counter,
+                values: bursts.iter().map(|burst| (1e6 * burst.1).round()).collect(),
+            }],
+            ..BurstTable::default()
+        };
+        let labels: Vec<_> = bursts.iter().map(|burst| burst.0.map(ClusterId::from_index)).collect();
+        OnCore::of(&table, &labels, 2, cores)
+    }
+
+    /// "Thread 1.1 computes for 291 ms: 73.3% of the run would be won" was told of one that counted
+    /// 0.008 cycles per ns, where others have 3.
+    #[test]
+    fn who_counts_hardly_any_cycles_sleeps() {
+        let some =
+            by_cycles(&[(Some(0), 3.0), (Some(0), 2.9), (Some(1), 0.02), (None, 0.01), (None, 2.0)], None);
+        assert_eq!(some.asleep, [false, true]);
+        assert_eq!(some.asleep_bursts, [false, false, true, true, false]);
+        let told = some.by_cycles.as_ref().expect("cycles are counted");
+        assert_eq!(told.in_no_phase, Nanos(1_000_000));
+        assert!(told.of_phases[1].is_some_and(|share| (share - 0.007).abs() < 0.001), "{told:?}");
+        // A slow clock is none that stands: what share of the time it is on a core is not told.
+        let slow = by_cycles(&[(Some(0), 3.0), (Some(1), 0.8), (None, 0.8)], None);
+        assert_eq!((&slow.asleep[..], slow.asleep_bursts.len()), (&[false, false][..], 0));
+        assert_eq!((&slow.of_phases[..], slow.of_all, slow.is_hardly()), (&[None, None][..], None, false));
+        // Nobody needs to compute for that.
+        assert_eq!(by_cycles(&[(Some(0), 0.008), (Some(1), 0.005)], None).asleep, [true, true]);
+        // What is not counted is not known.
+        assert_eq!(by_cycles(&[(Some(0), 3.0), (Some(1), f64::NAN)], None).asleep, [false, false]);
+    }
+
+    /// 20 bursts at once that get 5 % of the clock each may share a core; not if there are 20.
+    #[test]
+    fn who_may_share_a_core_does_not_sleep_by_its_cycles() {
+        let bursts = [vec![(Some(1), 0.15); 20], vec![(Some(0), 3.0); 8]].concat();
+        assert_eq!(by_cycles(&bursts, None).asleep, [false, false]);
+        assert_eq!(by_cycles(&bursts, Some(1)).asleep, [false, false]);
+        assert_eq!(by_cycles(&bursts, Some(20)).asleep, [false, true]);
     }
 
     #[test]

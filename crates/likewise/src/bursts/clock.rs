@@ -1,0 +1,122 @@
+//! How fast the cores of a run are clocked, by the cycles of its bursts.
+
+use rayon::prelude::*;
+
+use super::rates::instructions_and_cycles;
+use crate::table::{BurstTable, Nanos, Values};
+
+/// So many bursts are looked at by one thread.
+const PART: usize = 1 << 16;
+/// Rates are told apart by their exponent and so many bits of what follows it: to 1.6 %.
+const BITS: u32 = 6;
+/// The bits of a number of 32 bits behind these.
+const REST: u32 = f32::MANTISSA_DIGITS - 1 - BITS;
+
+/// No core that runs programs has fewer cycles per ns (FPGAs that emulate cores have 0.05; what
+/// sleeps has less than a tenth of this).
+const SLOWEST: f64 = 0.2;
+
+/// The cycles of bursts, and the clock of the run: what they would count if they were on a core for
+/// all of their time.
+pub(super) struct Clock<'t> {
+    cycles: &'t Values,
+    /// Cycles per ns.
+    rate: f64,
+}
+
+impl<'t> Clock<'t> {
+    /// `None` where no cycles are counted. Half of all cycles are counted in bursts that are as fast
+    /// or faster: those that sleep count few.
+    ///
+    /// # Complexity
+    /// O(n) for n bursts.
+    pub(super) fn of(table: &'t BurstTable) -> Option<Self> {
+        let cycles = &table.counters[instructions_and_cycles(&table.counters)[1]?].values;
+        let parts = table.duration.par_chunks(PART).enumerate();
+        let counted = parts.map(|(part, durations)| by_rate(cycles, part * PART, durations));
+        // In whole numbers, so that their order does not matter.
+        let all = counted.reduce(Vec::new, |mut sums, more| {
+            sums.resize(sums.len().max(more.len()), 0u64);
+            sums.iter_mut().zip(more).for_each(|(sum, more)| *sum = sum.saturating_add(more));
+            sums
+        });
+        if all.is_empty() {
+            return None;
+        }
+        let half = all.iter().fold(0u64, |sum, n| sum.saturating_add(*n)).div_ceil(2);
+        let mut faster = 0u64;
+        let reaches = |n: &u64| {
+            faster = faster.saturating_add(*n);
+            faster >= half
+        };
+        let place = all.len() - 1 - all.iter().rev().position(reaches)?;
+        let rate = f64::from(f32::from_bits((place as u32) << REST));
+        Some(Self { cycles, rate: rate.max(SLOWEST) })
+    }
+
+    /// For how long a burst is on a core at that clock, in ns; NaN where it is not known.
+    pub(super) fn time(&self, burst: usize) -> f64 {
+        self.cycles.get(burst) / self.rate
+    }
+}
+
+/// The cycles of some bursts, from the first on, by their rate.
+fn by_rate(cycles: &Values, first: usize, durations: &[Nanos]) -> Vec<u64> {
+    let mut sums = Vec::new();
+    for (i, &Nanos(duration)) in (first..).zip(durations) {
+        let n = cycles.get(i);
+        if n > 0.0 && duration > 0 {
+            let place = (((n / duration as f64) as f32).to_bits() >> REST) as usize;
+            if place >= sums.len() {
+                sums.resize(place + 1, 0u64);
+            }
+            sums[place] = sums[place].saturating_add(n as u64);
+        }
+    }
+    sums
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::{Counter, CounterColumn};
+
+    /// Bursts of so many ns, at so many cycles per ns.
+    fn rate(bursts: &[(u64, f64)]) -> Option<f64> {
+        let counter =
+            Counter { event_type: None, name: "PAPI_TOT_CYC".to_owned(), description: String::new() };
+        let values = bursts.iter().map(|&(time, rate)| (rate * time as f64).round()).collect();
+        let table = BurstTable {
+            begin: vec![Nanos(0); bursts.len()],
+            duration: bursts.iter().map(|&(time, _)| Nanos(time)).collect(),
+            counters: vec![CounterColumn { counter, values }],
+            ..BurstTable::default()
+        };
+        Clock::of(&table).map(|clock| clock.rate)
+    }
+
+    #[test]
+    fn the_clock_is_that_of_most_cycles() {
+        let near = |bursts: &[(u64, f64)], expected: f64| {
+            let found = rate(bursts).expect("cycles");
+            assert!((found / expected - 1.0).abs() < 0.02, "{found} for {expected}");
+        };
+        near(&[(1_000, 2.9), (1_000, 3.0), (1_000, 3.1)], 3.0);
+        // However long others sleep.
+        near(&[(1_000_000, 0.01), (5_000, 3.0), (5_000, 3.0)], 3.0);
+        near(&[(1_000, 0.5), (1_000, 0.5)], 0.5);
+        // Where all sleep, nothing tells the clock.
+        near(&[(1_000_000, 0.008), (1_000_000, 0.005)], 0.2);
+        let many: Vec<(u64, f64)> =
+            (0..200_000).map(|i| (1_000, if i % 3 == 0 { 1.0 } else { 2.0 })).collect();
+        near(&many, 2.0);
+    }
+
+    #[test]
+    fn without_cycles_there_is_none() {
+        assert_eq!(rate(&[]), None);
+        assert_eq!(rate(&[(1_000, f64::NAN)]), None);
+        assert_eq!(rate(&[(1_000, 0.0)]), None);
+        assert_eq!(rate(&[(0, 1.0)]), None);
+    }
+}
