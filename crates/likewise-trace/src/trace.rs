@@ -81,6 +81,8 @@ pub struct ReadReport {
     pub untraced: Option<Untraced>,
     /// Set where some threads are streams of accelerators.
     pub streams: Option<Streams>,
+    /// When the last state ends, where there are states: behind it, nothing tells what threads do.
+    pub last_state: Option<Nanos>,
     /// When the last task calls MPI_Init, if the trace tells it of each that has bursts. Until then
     /// the program starts up.
     pub mpi_init: Option<Nanos>,
@@ -285,7 +287,7 @@ pub struct RecordCounts {
     pub global_operations: u64,
     /// Lines of no known kind, which are not read.
     pub unknown: u64,
-    /// States that end before they begin, which are not read: the clocks of tasks do not agree.
+    /// States that end before they begin, which are not read: their times are wrong.
     pub backwards: u64,
     /// States and events with a negative time, which are not read.
     pub untimed: u64,

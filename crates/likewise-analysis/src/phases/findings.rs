@@ -2,8 +2,8 @@
 
 use super::{Analysis, DEFAULT_FILTER, Labelled, Traced};
 use likewise::bursts::{
-    BurstLabel, Cause, Finding, FindingKind, Findings, FindingsInput, LEAST_SHARE, Scope, TaskBegins,
-    ThreadName, findings, is_nearly_all,
+    BurstLabel, Cause, FewCpus, Finding, FindingKind, Findings, FindingsInput, LEAST_SHARE, Scope,
+    TaskBegins, ThreadName, findings, is_nearly_all,
 };
 use likewise::cluster::ClusterId;
 use likewise::table::{BurstTable, DurationFilter, Moment, Nanos, Prepared};
@@ -69,9 +69,10 @@ fn not_said(analysis: &Analysis) -> &'static str {
         return "What to look at first is not said: the recording has histograms, and not when what happened. Record \
                 with --times all.";
     }
-    if analysis.odd_clocks {
-        return "What to look at first cannot be told: states end before they begin, so the clocks of the tasks do not \
-                agree, and when each thread computes is not known.";
+    if analysis.has_odd_times() {
+        return "What to look at first cannot be told: states end before they begin, so their times are wrong, and when \
+                each thread computes is not known. (Bursts of events do not depend on states: --burst-events TYPE; \
+                `likewise info --events` lists the types.)";
     }
     if analysis.is_of_streams() {
         return "What to look at first is not said: bursts are on streams of accelerators, which do not wait for one \
@@ -84,10 +85,18 @@ fn not_said(analysis: &Analysis) -> &'static str {
 /// What is said beside the findings, or where there are none.
 pub fn verdict(analysis: &Analysis) -> String {
     let Some(found) = &analysis.findings else { return not_said(analysis).to_owned() };
-    if let Some(cpus) = found.few_cpus {
+    if let Some(FewCpus { cpus, at_once }) = found.few_cpus {
+        let why = if at_once == cpus {
+            "never more than these compute at once. Who does not compute may wait for a CPU, and not for the others."
+                .to_owned()
+        } else {
+            format!(
+                "at most {at_once} compute at once: none of them waits for a CPU, but threads that are more than CPUs are \
+                 not those that share the work."
+            )
+        };
         return format!(
-            "What even work would win cannot be told: the trace names {} for {}, and never more than these compute at \
-             once. Who does not compute may wait for a CPU, and not for the others.",
+            "What even work would win cannot be told: the trace names {} for {}, and {why}",
             counted(cpus.into(), "CPU"),
             counted(analysis.rows.len() as u64, "thread"),
         );

@@ -99,7 +99,7 @@ pub struct Labelled {
     pub representatives: Vec<PhaseRepresentatives>,
     /// Whether times of single bursts were drawn from histograms.
     pub drawn_times: bool,
-    /// Whether the clocks of the tasks do not agree: states end before they begin.
+    /// Whether times of states are wrong: some end before they begin.
     pub odd_clocks: bool,
     /// Which part of the run findings are of, and on how many CPUs its threads are.
     pub traced: Traced,
@@ -540,15 +540,21 @@ impl Labelled {
                 self.end
             );
         }
-        if !self.odd_clocks || !self.settings.burst_events.is_empty() {
+        if !self.has_odd_times() {
             return Ok(());
         }
         anyhow::bail!(
-            "{}: what each thread computes is not known: states end before they begin, so the clocks of the tasks do \
-             not agree. `likewise bursts` shows what can be read; bursts of events (-- --burst-events TYPE) do not \
-             depend on states",
+            "{}: what each thread computes is not known: states end before they begin, so their times are wrong. \
+             `likewise bursts` shows what can be read; bursts of events (-- --burst-events TYPE) do not depend on \
+             states",
             self.input
         )
+    }
+
+    /// Whether it is not known when threads compute: times of states are wrong, and bursts are not
+    /// made of events, which do not depend on them.
+    pub fn has_odd_times(&self) -> bool {
+        self.odd_clocks && self.settings.burst_events.is_empty()
     }
 
     /// The two metrics that pictures show first: IPC across, as the papers draw it.

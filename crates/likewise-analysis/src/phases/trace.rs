@@ -3,7 +3,7 @@
 use super::names::{check_counters, check_names, rename_counters};
 use super::options::{DEFAULT_FILTER, Grouping, Method, Options, Reading};
 use super::search::{Here, Search};
-use super::traced::CallsOfMpi;
+use super::traced::Marked;
 use super::{Analysis, Input, Labelled, Plan, Settings, Traced, labelled, streams};
 use crate::definition::{Algorithm, Definition, read_definition};
 use crate::{Stages, Watch};
@@ -134,20 +134,25 @@ fn input_of(
         bail!(
             "{}: {}",
             trace.display(),
-            no_burst(reading, report.columns.is_some().then_some(report.records.states))
+            no_burst(
+                reading,
+                report.columns.is_some().then_some(report.records.states),
+                report.records.total()
+            )
         );
     }
     for metric in &definition.extrapolate {
         add_column(&mut table, metric)?;
     }
     notes.extend(rename_counters(&mut table));
-    let mpi = CallsOfMpi { init: report.mpi_init, finalize: report.mpi_finalize };
+    let ReadReport { mpi_init: init, mpi_finalize: finalize, last_state, .. } = report;
+    let marked = Marked { init, finalize, last_state };
     let mut run = report.begin..end;
     if options.between_mpi {
-        notes.extend(mpi.leave(&mut table, &mut run));
+        notes.extend(marked.leave(&mut table, &mut run));
     }
     let Range { start: begin, end } = run;
-    let traced = Traced::of(report.untraced, topology.as_ref(), begin..end, (mpi, &table));
+    let traced = Traced::of(report.untraced, topology.as_ref(), begin..end, (marked, &table));
     notes.extend(traced.note(report.untraced, begin));
     if report.part.is_none() && !streams::are_read(report.streams.as_ref()) {
         notes.extend(topology.as_ref().and_then(|topology| idle(topology, &table)));
@@ -266,9 +271,7 @@ pub fn skipped(records: &RecordCounts) -> Vec<String> {
             1 => "1 state ends before it begins, and is not read".to_owned(),
             n => format!("{} states end before they begin, and are not read", grouped_digits(n)),
         };
-        notes.push(format!(
-            "{what}: the clocks of the tasks do not agree, and when each thread computes is not known."
-        ));
+        notes.push(format!("{what}: times of states are wrong, and when each thread computes is not known."));
     }
     if records.untimed > 0 {
         let what = if records.untimed == 1 { "record has" } else { "records have" };
@@ -333,13 +336,15 @@ fn few_of_many(table: &BurstTable, records: &RecordCounts, reading: &Reading) ->
     })
 }
 
-/// Why there may be no burst; of a table, that has so many rows that were read.
-fn no_burst(reading: &Reading, rows: Option<u64>) -> String {
+/// Why there may be no burst; of a table, that has so many rows that were read, and of a trace, that
+/// has so many records.
+fn no_burst(reading: &Reading, rows: Option<u64>, records: u64) -> String {
     let of = match reading.apps {
         Apps::One(n) => format!(" in application {n}"),
         _ => String::new(),
     };
     match rows {
+        None if records == 0 => return "there is no record behind the header".to_owned(),
         Some(0) => return "there is no burst: no row of the table could be read as one".to_owned(),
         Some(_) => return format!("there is no burst{of}"),
         None => {}

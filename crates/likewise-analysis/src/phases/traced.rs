@@ -10,13 +10,15 @@ use std::ops::Range;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Traced {
     /// The part that findings are of: the longest in which all threads are traced, and of it what
-    /// is between MPI_Init and MPI_Finalize. `None` if it is the whole run, or all but so little that
+    /// is between MPI_Init and MPI_Finalize, or until the last state. `None` if it is the whole run, or all but so little that
     /// nothing it hides is worth a finding.
     pub part: Option<Range<Nanos>>,
     /// Whether some threads are not traced outside of it.
     pub is_off: bool,
-    /// What of its ends is that of MPI: whether it begins with MPI_Init, and ends with MPI_Finalize.
-    pub of_mpi: [bool; 2],
+    /// Whether MPI_Init is why it begins later than what is traced.
+    pub is_from_init: bool,
+    /// Why it ends earlier than what is traced, if it does.
+    pub until: Option<Until>,
     /// CPUs of all nodes, where the trace names them.
     pub cpus: Option<u32>,
     /// Of a recording whose ranks were saved until different moments: the first of these, if what
@@ -24,26 +26,40 @@ pub struct Traced {
     pub saved_until: Option<Nanos>,
 }
 
-/// When the last task calls MPI_Init and MPI_Finalize.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct CallsOfMpi {
-    pub(super) init: Option<Nanos>,
-    pub(super) finalize: Option<Nanos>,
+/// Why the part that is looked at ends before the trace does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Until {
+    /// Tasks call MPI_Finalize.
+    Finalize,
+    /// The last state ends.
+    LastState,
 }
 
-impl CallsOfMpi {
-    /// The part of a run between them, and which of them there are. It begins with the first burst
-    /// behind MPI_Init, in which tasks wait for one another.
-    pub(super) fn part(self, run: &Range<Nanos>, table: &BurstTable) -> (Range<Nanos>, [bool; 2]) {
+/// When the last task calls MPI_Init and MPI_Finalize, and when the last state ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Marked {
+    pub(super) init: Option<Nanos>,
+    pub(super) finalize: Option<Nanos>,
+    pub(super) last_state: Option<Nanos>,
+}
+
+impl Marked {
+    /// The part of a run between them. It begins with the first burst behind MPI_Init, in which tasks
+    /// wait for one another.
+    fn part(self, run: &Range<Nanos>, table: &BurstTable) -> (Range<Nanos>, Option<Until>) {
         let begins = |init: &Nanos| table.begin.iter().copied().filter(|begin| begin >= init).min();
-        let (start, end) = (self.init.as_ref().and_then(begins), self.finalize);
-        let part = start.unwrap_or(run.start)..end.unwrap_or(run.end);
-        (part, [start.is_some(), end.is_some()])
+        let start = self.init.as_ref().and_then(begins).unwrap_or(run.start);
+        // Bursts of events may go on.
+        let last = (0..table.len()).map(|i| table.end(i)).max().unwrap_or(Nanos::ZERO);
+        let stated = self.last_state.map(|state| (state.max(last), Until::LastState));
+        let ends = self.finalize.map(|call| (call, Until::Finalize)).into_iter().chain(stated);
+        let end = ends.filter(|(end, _)| *end < run.end).min_by_key(|(end, _)| *end);
+        (start..end.map_or(run.end, |(end, _)| end), end.map(|(_, why)| why))
     }
 
-    /// Leaves the bursts between them, if there are any, and says what is gone.
+    /// Leaves the bursts between the calls of MPI, if there are any, and says what is gone.
     pub(super) fn leave(self, table: &mut BurstTable, run: &mut Range<Nanos>) -> Option<String> {
-        let (part, _) = self.part(run, table);
+        let (part, _) = Self { last_state: None, ..self }.part(run, table);
         let between = table.within(&part);
         if between.is_empty() {
             return None;
@@ -67,7 +83,7 @@ impl Traced {
         untraced: Option<Untraced>,
         topology: Option<&Topology>,
         run: Range<Nanos>,
-        (mpi, table): (CallsOfMpi, &BurstTable),
+        (marked, table): (Marked, &BurstTable),
     ) -> Self {
         let Range { start: begin, end } = run;
         let is_worth_it = |time: Nanos| time.0 as f64 >= LEAST_SHARE * end.saturating_sub(begin).0 as f64;
@@ -80,25 +96,19 @@ impl Traced {
         };
         let traced = untraced.map(|of| if is_before(&of) { begin..of.from } else { of.to..end });
         let whole = traced.clone().unwrap_or(begin..end);
-        let (of_mpi, ends) = mpi.part(&run, table);
-        let inside = whole.start.max(of_mpi.start)..whole.end.min(of_mpi.end);
-        let hidden = |part: &Range<Nanos>| {
-            let ends = [part.start.saturating_sub(whole.start), whole.end.saturating_sub(part.end)];
-            part.start < part.end && is_worth_it(ends[0].saturating_add(ends[1]))
-        };
-        // An end that is hardly shorter needs no word.
-        let ends = [
-            ends[0] && is_worth_it(inside.start.saturating_sub(whole.start)),
-            ends[1] && is_worth_it(whole.end.saturating_sub(inside.end)),
-        ];
-        let between = Some(inside).filter(hidden);
-        let of_mpi = if between.is_some() { ends } else { [false; 2] };
+        let (inside, why) = marked.part(&run, table);
+        let inside = whole.start.max(inside.start)..whole.end.min(inside.end);
+        let [before, after] =
+            [inside.start.saturating_sub(whole.start), whole.end.saturating_sub(inside.end)];
+        let is_part = inside.start < inside.end && is_worth_it(before.saturating_add(after));
         let cpus =
             topology.map_or(0, |topology| topology.cpus.iter().fold(0, |sum: u32, n| sum.saturating_add(*n)));
         Self {
             is_off: traced.is_some(),
-            part: between.or(traced),
-            of_mpi,
+            part: Some(inside).filter(|_| is_part).or(traced),
+            // An end that is hardly earlier needs no word.
+            is_from_init: is_part && is_worth_it(before),
+            until: why.filter(|_| is_part && is_worth_it(after)),
             cpus: (cpus > 0).then_some(cpus),
             saved_until: saved.map(|of| of.from),
         }
@@ -111,13 +121,17 @@ impl Traced {
         let all = if self.is_off { ", in which all threads are traced" } else { "" };
         let length = run.end.saturating_sub(run.start).0.max(1) as f64;
         let share = |time: Nanos| percent(time.0 as f64 / length);
-        let before = (self.of_mpi[0] && !self.is_off).then(|| {
+        let before = (self.is_from_init && !self.is_off).then(|| {
             let time = part.start.saturating_sub(run.start);
             format!("until MPI_Init has ended ({time}, {} of the trace) the program starts up", share(time))
         });
-        let after = (self.of_mpi[1] && !self.is_off).then(|| {
+        let after = self.until.filter(|_| !self.is_off).map(|until| {
             let time = run.end.saturating_sub(part.end);
-            format!("from MPI_Finalize on ({time}, {}) it ends", share(time))
+            let of = format!("{time}, {} of the trace", share(time));
+            match until {
+                Until::Finalize => format!("from MPI_Finalize on ({of}) it ends"),
+                Until::LastState => format!("behind that ({of}) no state is recorded"),
+            }
         });
         let told: Vec<String> = before.into_iter().chain(after).collect();
         let why = if told.is_empty() { String::new() } else { format!(": {}", told.join(", ")) };
@@ -163,7 +177,7 @@ mod tests {
     use crate::{Silent, Stages};
 
     fn of(untraced: Option<Untraced>, run: Range<Nanos>) -> Traced {
-        Traced::of(untraced, None, run, (CallsOfMpi::default(), &BurstTable::default()))
+        Traced::of(untraced, None, run, (Marked::default(), &BurstTable::default()))
     }
 
     fn off(from: u64, to: u64) -> Option<Untraced> {
@@ -196,45 +210,61 @@ mod tests {
     fn the_part_is_between_the_calls_of_mpi() {
         let table = bursts(&[0, 2_000, 3_100, 5_000, 9_800]);
         let part = |untraced, init: Option<u64>, finalize: Option<u64>| {
-            let mpi = CallsOfMpi { init: init.map(Nanos), finalize: finalize.map(Nanos) };
-            Traced::of(untraced, None, Nanos(0)..Nanos(10_000), (mpi, &table))
+            let marked = Marked { init: init.map(Nanos), finalize: finalize.map(Nanos), last_state: None };
+            Traced::of(untraced, None, Nanos(0)..Nanos(10_000), (marked, &table))
         };
         let both = part(None, Some(3_000), Some(9_000));
         assert_eq!(both.part, Some(Nanos(3_100)..Nanos(9_000)), "from the first burst behind MPI_Init on");
-        assert_eq!((both.is_off, both.of_mpi), (false, [true, true]));
+        assert_eq!((both.is_off, both.is_from_init, both.until), (false, true, Some(Until::Finalize)));
         let told = both.told_part(&(Nanos(0)..Nanos(10_000))).expect("a part");
         assert!(told.contains(
             "from 3.10 µs to 9.00 µs here: until MPI_Init has ended (3.10 µs, 31.0% of the trace)"
         ));
         assert!(
-            told.ends_with("the program starts up, from MPI_Finalize on (1.00 µs, 10.0%) it ends."),
+            told.ends_with(
+                "the program starts up, from MPI_Finalize on (1.00 µs, 10.0% of the trace) it ends."
+            ),
             "{told}"
         );
         // An end that hides nothing has no word, and a part that is nearly all is none.
         let begin = part(None, Some(3_000), Some(9_990));
-        assert_eq!((begin.part, begin.of_mpi), (Some(Nanos(3_100)..Nanos(9_990)), [true, false]));
+        assert_eq!((begin.part, begin.is_from_init), (Some(Nanos(3_100)..Nanos(9_990)), true));
+        assert_eq!(begin.until, None);
         assert_eq!(part(None, Some(0), Some(9_990)).part, None);
         assert_eq!(part(None, None, None).part, None);
         // Of what is traced, if tracing was off; where nothing of that is between the calls, all of it.
         let some = part(off(7_000, 10_000), Some(3_000), Some(9_000));
         assert_eq!((some.part, some.is_off), (Some(Nanos(3_100)..Nanos(7_000)), true));
         let none = part(off(3_000, 10_000), Some(3_000), Some(9_000));
-        assert_eq!((none.part, none.is_off, none.of_mpi), (Some(Nanos(0)..Nanos(3_000)), true, [false; 2]));
+        assert_eq!((none.part, none.is_off), (Some(Nanos(0)..Nanos(3_000)), true));
+        // What no state tells of is no part of it.
+        let stated = |until: u64| {
+            let marked = Marked { last_state: Some(Nanos(until)), ..Marked::default() };
+            Traced::of(None, None, Nanos(0)..Nanos(100_000), (marked, &table))
+        };
+        let early = stated(9_000);
+        assert_eq!((early.part.clone(), early.until), (Some(Nanos(0)..Nanos(9_900)), Some(Until::LastState)));
+        let told = early.told_part(&(Nanos(0)..Nanos(100_000))).expect("a part");
+        assert!(
+            told.ends_with("here: behind that (90.1 µs, 90.1% of the trace) no state is recorded."),
+            "{told}"
+        );
+        assert_eq!(stated(99_990).part, None);
     }
 
     #[test]
     fn only_bursts_between_the_calls_are_compared() {
         let mut table = bursts(&[0, 2_000, 3_100, 5_000, 9_800]);
         let mut run = Nanos(0)..Nanos(10_000);
-        let mpi = CallsOfMpi { init: Some(Nanos(3_000)), finalize: Some(Nanos(9_000)) };
+        let mpi = Marked { init: Some(Nanos(3_000)), finalize: Some(Nanos(9_000)), last_state: None };
         let note = mpi.leave(&mut table, &mut run).expect("a note");
         assert_eq!((&table.begin[..], run), (&[Nanos(3_100), Nanos(5_000)][..], Nanos(3_100)..Nanos(9_000)));
         assert!(note.contains("starts up for 3.10 µs, and behind it are 1.00 µs"), "{note}");
         // Where nothing is between, or nothing is known, all stays.
-        let mpi = CallsOfMpi { init: Some(Nanos(3_100)), finalize: Some(Nanos(3_150)) };
+        let mpi = Marked { init: Some(Nanos(3_100)), finalize: Some(Nanos(3_150)), last_state: None };
         let mut run = Nanos(0)..Nanos(10_000);
         assert_eq!((mpi.leave(&mut table, &mut run), table.len()), (None, 2));
-        assert_eq!((CallsOfMpi::default().leave(&mut table, &mut run), table.len()), (None, 2));
+        assert_eq!((Marked::default().leave(&mut table, &mut run), table.len()), (None, 2));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::files::representatives_csv;
 use crate::finish::finish;
 use crate::output::OutputDir;
 use crate::trace::{AsParaver, analysed, output_dir, stem};
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use clap::Args;
 use likewise::bursts::{Estimate, Window};
 use likewise::table::{Moment, Nanos};
@@ -104,6 +104,7 @@ fn by_hand(args: &CutArgs, source: &AsParaver, common: &Common) -> Result<()> {
     let mut out = output_dir(&args.dir(), &args.trace, args.named_files(), common)?;
     let mut stages = Stages::default();
     let (files, report) = stages.time("cut", || args.write(source.path(), &out, from, to, None))?;
+    has_times(&args.trace, &report)?;
     let of_records = skipped(&report.read).into_iter().chain(report.warnings.clone());
     let notes: Vec<String> = source.notes().iter().cloned().chain(of_records).collect();
     notes.iter().for_each(|note| common.say(format_args!("note: {note}")));
@@ -121,6 +122,23 @@ fn by_hand(args: &CutArgs, source: &AsParaver, common: &Common) -> Result<()> {
     common.print(&result, || format!("{}Trace: {}\n", reduction_text(&report), path.display()))
 }
 
+/// That it is known which states are in a part of the trace: what is left of one in which times of
+/// states are wrong would look like a trace in which they are right.
+///
+/// # Errors
+/// States end before they begin.
+fn has_times(trace: &Path, report: &CutReport) -> Result<()> {
+    let n = report.read.backwards;
+    ensure!(
+        n == 0,
+        "{}: no part of it can be cut out: {} before {}, so times of states are wrong",
+        trace.display(),
+        if n == 1 { "1 state ends".to_owned() } else { format!("{} states end", grouped_digits(n)) },
+        if n == 1 { "it begins" } else { "they begin" },
+    );
+    Ok(())
+}
+
 /// Cuts to the iterations that stand for all.
 fn by_period(args: &CutArgs, source: &Path, common: &Common) -> Result<()> {
     let options = options_of(&args.reading, &args.metrics, &args.grouping);
@@ -133,6 +151,7 @@ fn by_period(args: &CutArgs, source: &Path, common: &Common) -> Result<()> {
         let Window { from, to, .. } = cut.window;
         let (files, report) = stages.time("cut", || args.write(source, &out, from, to, cut.tasks()))?;
         if !cut.choose_less(share(report.kept.total(), report.read.total())) {
+            has_times(&args.trace, &report)?;
             break (files, report);
         }
     };

@@ -5,7 +5,7 @@ use super::{
     ReportMetric, TreeLevel, TreeNode, TreeView,
 };
 use likewise::bursts::{BurstLabel, Finding, PhaseRegion, PhaseStats, Rate};
-use likewise::table::{Metric, MetricValues, Nanos};
+use likewise::table::{Expr, Metric, MetricValues, Nanos, Op, Operand};
 use likewise::words::{counted, grouped_digits, short};
 use likewise_analysis::phases::{Analysis, Method, findings, phase_of_node, sequence_names};
 use rayon::prelude::*;
@@ -184,13 +184,29 @@ fn phase_columns(analysis: &Analysis) -> Vec<String> {
     names
 }
 
+/// The quotient of a phase's totals, of a metric that is a quotient: the mean of the quotients of
+/// single bursts gives a short burst the weight of a long one.
+fn of_totals(analysis: &Analysis, column: &str, phase: &PhaseStats) -> Option<f64> {
+    let metric = analysis.metrics.iter().find(|metric| metric.name == column)?;
+    let Expr::Two(above, Op::Div, below) = &metric.expr else { return None };
+    let mean = |operand: &Operand| match operand {
+        Operand::Duration => Some(phase.duration.mean),
+        Operand::Counter(name) => {
+            let counter = &analysis.table.counter(name)?.counter;
+            let at = analysis.table.counters.iter().position(|c| c.counter.name == counter.name)?;
+            phase.counters.get(at).filter(|moments| moments.n > 0).map(|moments| moments.mean)
+        }
+    };
+    Some(mean(above)? / mean(below)?).filter(|quotient| quotient.is_finite())
+}
+
 fn phases(analysis: &Analysis) -> Vec<PhaseRow> {
     let columns = analysis.columns();
     let at = n_metric_columns(analysis);
     let mut rows: Vec<PhaseRow> = Vec::new();
     let lacking = lacking(analysis);
     for (p, phase) in analysis.stats.iter().enumerate().filter(|(_, phase)| phase.instances > 0) {
-        let counters = columns.iter().map(|(_, moments)| {
+        let counters = columns.iter().map(|(name, moments)| {
             let m = moments(phase);
             let spread = match (m.n, m.mean) {
                 // One of several tells no spread.
@@ -198,7 +214,8 @@ fn phases(analysis: &Analysis) -> Vec<PhaseRow> {
                 (_, 0.0) => 0.0,
                 (_, mean) => m.deviation / mean.abs(),
             };
-            (m.n > 0 && !m.mean.is_nan()).then_some((m.mean, spread))
+            let mean = of_totals(analysis, name, phase).unwrap_or(m.mean);
+            (m.n > 0 && !mean.is_nan()).then_some((mean, spread))
         });
         let mut counters: Vec<Option<(f64, f64)>> = counters.collect();
         // A quotient of totals has no spread.

@@ -19,6 +19,7 @@ pub(crate) struct Sum {
     records: RecordCounts,
     untraced: BTreeMap<Who, scan::Untraced>,
     first: Option<u64>,
+    last: Option<u64>,
     lines: u64,
     ended: bool,
 }
@@ -31,6 +32,8 @@ pub(crate) struct Records<'p> {
     untraced: BTreeMap<Who, scan::Untraced>,
     /// When the first record begins, in the file's unit.
     first: Option<u64>,
+    /// When the last state ends.
+    last: Option<u64>,
     ended: bool,
 }
 
@@ -43,7 +46,7 @@ impl<'p> Records<'p> {
     /// From a line on; the first is 0.
     pub(crate) fn after(lines: u64, path: &'p Path, lenient: bool) -> Self {
         let report = ReadReport { lines, ..ReadReport::default() };
-        Self { path, lenient, report, untraced: BTreeMap::new(), first: None, ended: true }
+        Self { path, lenient, report, untraced: BTreeMap::new(), first: None, last: None, ended: true }
     }
 
     /// Adds a block; its first problem is an error unless lenient.
@@ -73,6 +76,7 @@ impl<'p> Records<'p> {
         self.report.records.add(&scanned.counts);
         self.add_untraced(&scanned.untraced);
         self.add_first(scanned.first);
+        self.last = self.last.max(scanned.last);
         self.report.lines += scanned.lines;
         // An empty block at the end says nothing about the last line.
         if scanned.lines > 0 {
@@ -95,8 +99,10 @@ impl<'p> Records<'p> {
     /// What another process has counted in the lines that follow; `None` where
     /// it met what only the number of its line in the whole file can tell.
     pub(crate) fn sum(self) -> Option<Sum> {
-        let Self { report: ReadReport { records, lines, warnings, .. }, untraced, first, ended, .. } = self;
-        warnings.is_empty().then_some(Sum { records, untraced, first, lines, ended })
+        let Self {
+            report: ReadReport { records, lines, warnings, .. }, untraced, first, last, ended, ..
+        } = self;
+        warnings.is_empty().then_some(Sum { records, untraced, first, last, lines, ended })
     }
 
     /// Adds it.
@@ -104,6 +110,7 @@ impl<'p> Records<'p> {
         self.report.records.add(&next.records);
         self.add_untraced(&next.untraced);
         self.add_first(next.first);
+        self.last = self.last.max(next.last);
         self.report.lines += next.lines;
         if next.lines > 0 {
             self.ended = next.ended;
@@ -124,6 +131,7 @@ impl<'p> Records<'p> {
         let mut report = self.report;
         let nanos = |time: u64| Nanos(time.saturating_mul(unit));
         report.begin = nanos(self.first.unwrap_or(0));
+        report.last_state = self.last.map(nanos);
         let mut all = scan::Untraced::default();
         let of_threads = self.untraced.iter().filter(|(who, _)| !streams.has(who));
         of_threads.for_each(|(_, off)| all.add(off));

@@ -13,7 +13,7 @@ use crate::trace::Who;
 pub(crate) enum Record {
     /// `1:cpu:app:task:thread:begin:end:state`; no end where it is −1.
     State { who: Who, begin: u64, end: Option<u64>, value: u32 },
-    /// A state that ends before it begins: where the clocks of tasks do not agree.
+    /// A state that ends before it begins.
     Backwards { who: Who, begin: u64, end: u64 },
     /// A state or an event with a negative time, as Paraver's cutter writes them behind the last
     /// record to end what is open.

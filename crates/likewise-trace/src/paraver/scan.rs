@@ -37,6 +37,8 @@ pub(crate) struct Scanned {
     pub(crate) untraced: BTreeMap<Who, Untraced>,
     /// When the first state or event begins, in the file's unit.
     pub(crate) first: Option<u64>,
+    /// When the last state ends; at the end of time if one has no end.
+    pub(crate) last: Option<u64>,
     /// Whether the last line has its end.
     pub(crate) ended: bool,
 }
@@ -202,6 +204,7 @@ fn deliver(
             if is_of_run(value) {
                 scanned.first = first(scanned.first, begin);
             }
+            scanned.last = scanned.last.max(end.or(Some(u64::MAX)));
             if value == TRACING_DISABLED {
                 let to = end.unwrap_or(begin);
                 let off = Untraced { from: begin, to, time: to - begin };

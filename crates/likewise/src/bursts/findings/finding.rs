@@ -216,8 +216,17 @@ pub struct Findings {
     pub begun: Option<TaskBegins>,
     /// Whether instructions tell if all threads become slower: those of half of the time are known.
     pub knows_slower: bool,
-    /// How many threads can compute at once, where there are more of them, and never more do.
-    /// One that does not compute may then wait for a CPU, and not for the others, so nothing is
-    /// said of what balance would win.
-    pub few_cpus: Option<u32>,
+    /// Set where there are fewer CPUs than threads, and never more that compute at once. One that
+    /// does not compute may then wait for a CPU, and not for the others, so nothing is said of what
+    /// balance would win.
+    pub few_cpus: Option<FewCpus>,
+}
+
+/// CPUs that are fewer than threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FewCpus {
+    /// How many threads can compute at once.
+    pub cpus: u32,
+    /// How many do at most.
+    pub at_once: u32,
 }

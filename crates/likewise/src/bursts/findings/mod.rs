@@ -31,7 +31,8 @@ use super::serial::Scope;
 use crate::cluster::ClusterId;
 use counted::Counted;
 pub use finding::{
-    Cause, Finding, FindingKind, Findings, FindingsInput, Gradient, LEAST_SHARE, TaskBegins, ThreadName,
+    Cause, FewCpus, Finding, FindingKind, Findings, FindingsInput, Gradient, LEAST_SHARE, TaskBegins,
+    ThreadName,
 };
 use stretches::{Among, Stretches};
 
@@ -61,8 +62,7 @@ pub fn findings(input: &FindingsInput<'_>) -> Findings {
     if all.names().is_empty() || whole <= 0.0 {
         return Findings::default();
     }
-    let is_full = |most: u32| (most as usize) < all.names().len() && all.at_once() <= most as usize;
-    let few_cpus = input.most_at_once.filter(|&most| is_full(most));
+    let few_cpus = few_cpus(&all, input.most_at_once);
     let by_stretch = || {
         if all.is_hybrid() {
             let within = Stretches::of(&all, &Among::ThreadsOfTask);
@@ -97,6 +97,13 @@ pub fn findings(input: &FindingsInput<'_>) -> Findings {
         knows_slower: slower::is_known(&all),
         few_cpus,
     }
+}
+
+/// That there are fewer CPUs than threads, and never more that compute at once.
+fn few_cpus(all: &Counted<'_>, cpus: Option<u32>) -> Option<FewCpus> {
+    let cpus = cpus.filter(|&cpus| (cpus as usize) < all.names().len())?;
+    let at_once = u32::try_from(all.at_once()).ok().filter(|&at_once| at_once <= cpus)?;
+    Some(FewCpus { cpus, at_once })
 }
 
 /// What is lost among those that are compared, and the share of `whole` that

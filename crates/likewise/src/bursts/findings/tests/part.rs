@@ -37,7 +37,7 @@ fn who_may_wait_for_a_cpu_is_not_said_to_wait_for_others() {
     assert!(known.few_cpus.is_none() && !known.list.is_empty() && known.balance > 0.5, "{known:?}");
     assert_eq!(in_turn(None, 0), known);
     let one = in_turn(Some(1), 0);
-    assert_eq!((one.few_cpus, &one.list[..]), (Some(1), &[][..]));
+    assert_eq!((one.few_cpus, &one.list[..]), (Some(FewCpus { cpus: 1, at_once: 1 }), &[][..]));
     // More compute at once than there are CPUs, so the trace says nothing of these.
     assert_eq!(in_turn(Some(1), 10), in_turn(None, 10));
 }
