@@ -141,33 +141,61 @@ fn nothing_found(analysis: &Analysis, found: &Findings) -> String {
         "nothing that is looked for (imbalance of a step, serial time, slow threads,{slower} single long bursts, an \
          IPC of at most half of the others')"
     );
+    let compute = computes(analysis);
+    let until = if analysis.settings.burst_events.is_empty() {
+        format!("until the last burst ends, none does in {idle} of it")
+    } else {
+        format!("none is in {} of it", percent(found.idle + behind_the_last(analysis)))
+    };
     if found.balance < LITTLE {
         return format!(
             "Nothing stands out: {sought} is worth {least} of the run. (Between moments at which no \
-             thread computes, the busiest one computes for {balance} of the run more than the mean; threads compute \
-             for {computing} of the run; until the last burst ends, none does in {idle} of it.){unknown}"
+             thread computes, the busiest one computes for {balance} of the run more than the mean; threads {compute} \
+             for {computing} of the run; {until}.){unknown}"
         );
     }
     format!(
         "Between moments at which no thread computes, the busiest one computes for {balance} of the run more than \
          the mean, but which step makes it cannot be told: {sought} is worth {least} of the run and \
-         more than chance makes, as the same bursts differ from time to time. (Threads compute for {computing} of \
-         the run; until the last burst ends, none does in {idle} of it.){unknown}"
+         more than chance makes, as the same bursts differ from time to time. (Threads {compute} for {computing} of \
+         the run; {until}.){unknown}"
     )
+}
+
+/// What threads do in bursts: events may mark anything.
+fn computes(analysis: &Analysis) -> &'static str {
+    if analysis.settings.burst_events.is_empty() { "compute" } else { "are in a burst of the chosen events" }
 }
 
 /// What is said beside findings where no thread computes for long.
 fn idle(analysis: &Analysis, found: &Findings) -> String {
-    let idle = percent(found.idle);
-    if found.idle < MUCH_IDLE {
+    let of_events = !analysis.settings.burst_events.is_empty();
+    let share = found.idle + if of_events { behind_the_last(analysis) } else { 0.0 };
+    if share < MUCH_IDLE {
         String::new()
-    } else if analysis.settings.burst_events.is_empty() {
-        format!("No thread computes in {idle} of the run: all wait, communicate, or are not traced there.")
-    } else {
+    } else if of_events {
         format!(
-            "No thread is in a burst of the chosen events in {idle} of the run; what it does there they do not tell."
+            "No thread is in a burst of the chosen events in {} of the run; what it does there they do not tell.",
+            percent(share)
         )
+    } else {
+        let idle = percent(share);
+        format!("No thread computes in {idle} of the run: all wait, communicate, or are not traced there.")
     }
+}
+
+/// The share of the run behind its last burst. Of states it is not counted: the trace may have been
+/// cut there. Events are known to its end.
+fn behind_the_last(analysis: &Analysis) -> f64 {
+    let part = looked_at(analysis);
+    let ends = (0..analysis.table.len()).map(|i| analysis.table.end(i)).filter(|end| *end <= part.end);
+    let last = ends.max().unwrap_or(part.start);
+    part.end.saturating_sub(last).0 as f64 / part.end.saturating_sub(part.start).0.max(1) as f64
+}
+
+/// The part of the run that findings are of.
+fn looked_at(analysis: &Analysis) -> Range<Nanos> {
+    analysis.traced.part.clone().unwrap_or(analysis.begin..analysis.end)
 }
 
 /// That tasks begin one after the other, where it is worth a word. Before its first burst a task may
@@ -200,8 +228,8 @@ fn beside_streams(analysis: &Analysis, found: &Findings) -> Option<&'static str>
 /// at, where that is not the whole run.
 fn computing(analysis: &Analysis) -> f64 {
     let Analysis { labelled, .. } = analysis;
-    let Labelled { table, traced, begin, end, rows, figures, .. } = &**labelled;
-    let part = traced.part.clone().unwrap_or(*begin..*end);
+    let Labelled { table, rows, figures, .. } = &**labelled;
+    let part = looked_at(analysis);
     let inside =
         |i: usize| table.end(i).min(part.end).saturating_sub(table.begin[i].max(part.start)).0 as f64;
     let slept = |i: usize| figures.on_core.asleep_bursts.get(i).is_some_and(|asleep| *asleep);

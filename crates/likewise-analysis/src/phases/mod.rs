@@ -255,7 +255,8 @@ fn labelled(
     notes.extend(prepared.notes.iter().cloned());
     let (rows, burst_row) = rows(&table);
     search.keep_counters(&mut table, &prepared);
-    let mut grouped = grouped(&table, &prepared, (&burst_row, rows.len()), &plan, search, stages, watch)?;
+    let threads = Threads { of_burst: &burst_row, n: rows.len(), cpus: traced.cpus };
+    let mut grouped = grouped(&table, &prepared, threads, &plan, search, stages, watch)?;
     notes.extend(too_few(&grouped, prepared.complete.len()));
     notes.extend(grouped.note());
     let min_share = plan.settings.min_share;
@@ -351,12 +352,28 @@ fn by_points(
     )
 }
 
-/// Groups the complete bursts, or refines them; `threads` has the thread of
-/// every burst, and how many there are.
+/// The threads of a run.
+#[derive(Clone, Copy)]
+struct Threads<'a> {
+    /// That of every burst.
+    of_burst: &'a Runs,
+    n: usize,
+    /// CPUs of all nodes, where the trace names them.
+    cpus: Option<u32>,
+}
+
+impl Threads<'_> {
+    /// How many may do the same step at once: no more than there are CPUs.
+    fn at_once(self) -> usize {
+        self.cpus.map_or(self.n, |cpus| self.n.min(cpus as usize))
+    }
+}
+
+/// Groups the complete bursts, or refines them.
 fn grouped(
     table: &BurstTable,
     prepared: &Prepared,
-    threads: (&Runs, usize),
+    threads: Threads<'_>,
     plan: &Plan<'_>,
     search: &dyn Search,
     stages: &mut Stages,
@@ -379,19 +396,27 @@ fn grouped(
 fn refined(
     table: &BurstTable,
     prepared: &Prepared,
-    (thread, n_threads): (&Runs, usize),
+    threads: Threads<'_>,
     (direction, asked): (Direction, &Grouping),
     search: &dyn Search,
     stages: &mut Stages,
     watch: &dyn Watch,
 ) -> Result<Grouped> {
-    let (thread, duration) = (runs_of_complete(thread, prepared), of_complete(&table.duration, prepared));
+    let thread = runs_of_complete(threads.of_burst, prepared);
+    let duration = of_complete(&table.duration, prepared);
     let points = Points::new(&prepared.points, prepared.dims)?;
     let code = region_numbers(table, &prepared.complete);
     let apart = parallel_numbers(table, &prepared.complete);
-    let input =
-        RefineInput { points, thread: &thread, n_threads, duration: &duration, code: &code, apart: &apart };
-    Ok(refine_bursts((&input, prepared.farthest_alike()), direction, asked, search, stages, watch))
+    let input = RefineInput {
+        points,
+        thread: &thread,
+        n_threads: threads.n,
+        duration: &duration,
+        code: &code,
+        apart: &apart,
+    };
+    let limits = (prepared.farthest_alike(), threads.at_once());
+    Ok(refine_bursts((&input, limits), direction, asked, search, stages, watch))
 }
 
 /// Bursts between the same two calls are a phase.

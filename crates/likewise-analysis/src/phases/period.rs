@@ -4,7 +4,7 @@ use super::grouping::Grouped;
 use super::options::{Grouping, Method};
 use super::search::{Here, Search};
 use super::structure::of_all_bursts;
-use super::{Labelled, Settings, group_bursts, ordered, refined};
+use super::{Labelled, Settings, Threads, group_bursts, ordered, refined};
 use crate::{Silent, Stages};
 use anyhow::Result;
 use likewise::bursts::scaling::{AlikeBy, RunBursts, phases_between};
@@ -216,8 +216,9 @@ impl Labelled {
 
     /// The phases that a refinement finds, where bursts were grouped at one density.
     fn refined_phases(&self) -> Result<Clustering> {
-        let Self { table, prepared, settings, burst_row, rows, .. } = self;
-        let (threads, asked) = ((burst_row, rows.len()), (Direction::Aggregative, &settings.grouping));
+        let Self { table, prepared, settings, burst_row, rows, traced, .. } = self;
+        let threads = Threads { of_burst: burst_row, n: rows.len(), cpus: traced.cpus };
+        let asked = (Direction::Aggregative, &settings.grouping);
         let grouped = refined(table, prepared, threads, asked, &Here, &mut Stages::default(), &Silent)?;
         Ok(ordered(grouped.clustering, table, prepared, settings.min_share).0)
     }

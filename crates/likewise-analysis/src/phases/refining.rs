@@ -12,17 +12,17 @@ use likewise::cluster::{Along, ClusterId, Clustering, CoreRadii, DbscanParams, P
 use rayon::prelude::*;
 use std::cmp::Reverse;
 
-/// Groups bursts by refinement, by radii up to the `farthest`. With too few to have neighbours,
-/// all are noise.
+/// Groups bursts by refinement, by radii up to the `farthest`, of so many threads that may do the
+/// same step `at_once`. With too few to have neighbours, all are noise.
 pub(super) fn refine_bursts(
-    (input, farthest): (&RefineInput<'_>, f64),
+    (input, (farthest, at_once)): (&RefineInput<'_>, (f64, usize)),
     direction: Direction,
     asked: &Grouping,
     search: &dyn Search,
     stages: &mut Stages,
     watch: &dyn Watch,
 ) -> Grouped {
-    let min_points = asked.min_points.unwrap_or_else(|| default_min_points(input.n_threads));
+    let min_points = asked.min_points.unwrap_or_else(|| default_min_points(at_once));
     let mut grouped = Grouped::new(Method::Refine, min_points);
     let found = {
         let _bar = watch.spinner("Measuring distances");

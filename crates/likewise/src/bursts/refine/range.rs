@@ -47,7 +47,7 @@ pub struct EpsRange {
     pub distances: Vec<f64>,
 }
 
-/// The `min_points` for a run of so many threads: a quarter of them, and at least
+/// The `min_points` for a run of so many threads that may do a step at once: a quarter of them, and at least
 /// 2. So few are needed because a phase that only some threads run, and run only
 /// once, is to be found too.
 #[must_use]
