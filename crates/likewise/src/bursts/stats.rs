@@ -48,7 +48,8 @@ pub struct PhaseStats {
     /// the mean of all tasks that compute at all in the applications that
     /// have it, minus 1. 0 is balanced. The field's load balance (mean over
     /// maximum, POP) is `1 / (1 + imbalance)`. A task without the phase
-    /// counts with no time, as it waits while the others compute.
+    /// counts with no time, as it waits while the others compute. Where tasks
+    /// have unlike numbers of threads, their times are those per thread.
     pub imbalance: f64,
     /// Each counter of the table.
     pub counters: Vec<Moments>,
@@ -190,14 +191,18 @@ fn durations(table: &BurstTable, phases: Phases<'_>) -> Vec<PhaseStats> {
 /// task's times suffice at any moment.
 fn imbalance(table: &BurstTable, phases: Phases<'_>, stats: &mut [PhaseStats]) {
     let mut time = vec![0u64; stats.len()];
-    let mut largest = vec![0u64; stats.len()];
-    // Tasks of the applications that have the phase.
+    // Of a thread, on average over those of the task.
+    let mut largest = vec![0.0f64; stats.len()];
+    // Threads of the applications that have the phase, and the tasks that these are of.
+    let mut threads = vec![0u64; stats.len()];
     let mut concerned = vec![0u64; stats.len()];
     // Bursts of an application, or of a task, stand together.
     let tasks: Vec<((u32, u32), Range<usize>)> = table.tasks().collect();
     for of_app in tasks.chunk_by(|a, b| a.0.0 == b.0.0) {
-        let mut present = vec![false; stats.len()];
+        let (mut present, mut threads_of_app) = (vec![false; stats.len()], 0);
         for (_, rows) in of_app {
+            let own = table.threads_within(rows.clone()).count() as u64;
+            threads_of_app += own;
             let mut seen = vec![false; stats.len()];
             for (burst, phase) in phases.within(rows.clone()) {
                 time[phase] = time[phase].saturating_add(table.duration[burst].0);
@@ -205,16 +210,19 @@ fn imbalance(table: &BurstTable, phases: Phases<'_>, stats: &mut [PhaseStats]) {
             }
             for (p, phase) in stats.iter_mut().enumerate().filter(|(p, _)| seen[*p]) {
                 phase.tasks += 1;
-                largest[p] = largest[p].max(std::mem::take(&mut time[p]));
+                largest[p] = largest[p].max(std::mem::take(&mut time[p]) as f64 / own as f64);
                 present[p] = true;
             }
         }
         let tasks = of_app.len() as u64;
-        (0..stats.len()).filter(|&p| present[p]).for_each(|p| concerned[p] += tasks);
+        for p in (0..stats.len()).filter(|&p| present[p]) {
+            concerned[p] += tasks;
+            threads[p] += threads_of_app;
+        }
     }
     for (p, phase) in stats.iter_mut().enumerate().filter(|(_, phase)| phase.total > Nanos::ZERO) {
         phase.of_tasks = concerned[p];
-        phase.imbalance = largest[p] as f64 * concerned[p] as f64 / phase.total.0 as f64 - 1.0;
+        phase.imbalance = largest[p] * threads[p] as f64 / phase.total.0 as f64 - 1.0;
     }
 }
 
@@ -223,7 +231,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::table::{Counter, CounterColumn, DurationFilter, Preparation, Scale, prepare};
+    use crate::table::{
+        Counter, CounterColumn, DurationFilter, Expr, Metric, Operand, Preparation, Scale, prepare,
+    };
 
     /// Bursts of (app, task, duration, value, cluster; 0 is noise, 9 filtered).
     type Burst = (u32, u32, u64, f64, usize);
@@ -261,6 +271,25 @@ mod tests {
             .collect();
         let n_clusters = labels.iter().flatten().map(|id| id.index() + 1).max().unwrap_or(0);
         phase_stats(&table, &prepared, &Clustering { labels, n_clusters })
+    }
+
+    /// Of 3 threads of one task and 5 of the other, each as long, 25% were told.
+    #[test]
+    fn tasks_of_unlike_numbers_of_threads_are_compared_per_thread() {
+        let table = BurstTable {
+            app: vec![1; 8].into(),
+            task: vec![1, 1, 1, 2, 2, 2, 2, 2].into(),
+            thread: vec![1, 2, 3, 1, 2, 3, 4, 5].into(),
+            begin: vec![Nanos(0); 8],
+            duration: [100, 100, 100, 90, 90, 90, 90, 90].map(Nanos).to_vec(),
+            ..BurstTable::default()
+        };
+        let metrics = vec![Metric::new("duration", Expr::One(Operand::Duration))];
+        let filter = DurationFilter::Min(Nanos(1));
+        let prepared = prepare(&table, &Preparation { metrics, filter, scale: Scale::None, pca: None });
+        let clustering = Clustering { labels: vec![Some(ClusterId::from_index(0)); 8], n_clusters: 1 };
+        let found = phase_stats(&table, &prepared.expect("bursts"), &clustering);
+        assert!((found[0].imbalance - (100.0 * 8.0 / 750.0 - 1.0)).abs() < 1e-12, "{:?}", found[0]);
     }
 
     #[test]
