@@ -1,6 +1,7 @@
 //! What a trace holds, without its bursts.
 
 use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
 
 use likewise::table::{Moment, Nanos};
 
@@ -56,6 +57,8 @@ pub(crate) fn inspect(mut input: Input, options: &ReadOptions<'_>, block: usize)
         let time = Nanos(time.saturating_mul(scale));
         states.push(StateInfo { value, name: pcf.state(value), count, time });
     }
+    let end = header.end.max(last);
+    report.warnings.extend(overlapping(&path, &states, (header.topology.n_threads(), end)));
     let mut event_types = Vec::with_capacity(all.types.len());
     for (event_type, count) in sorted(&all.types) {
         let label = pcf.event_types.get(&event_type).map_or(String::new(), |t| t.label.clone());
@@ -66,13 +69,25 @@ pub(crate) fn inspect(mut input: Input, options: &ReadOptions<'_>, block: usize)
     Ok(TraceInfo {
         format: "Paraver",
         compressed,
-        end: header.end.max(last),
+        end,
         topology: Some(topology),
         report,
         states,
         event_types,
         communication_bytes: all.bytes,
     })
+}
+
+/// That states of one value last longer than all threads together, so that they overlap.
+fn overlapping(path: &Path, states: &[StateInfo], (threads, end): (u64, Nanos)) -> Option<String> {
+    let most = Nanos(end.0.saturating_mul(threads));
+    let longest = states.iter().max_by_key(|state| state.time).filter(|state| state.time > most)?;
+    Some(format!(
+        "{}: states overlap: {} takes {}, and all threads together have {most}",
+        path.display(),
+        longest.name,
+        longest.time
+    ))
 }
 
 /// The time of the last record of a trace, or end of a state, in the file's unit: it may be later
@@ -148,5 +163,21 @@ impl Sink for Tally {
 
     fn communication(&mut self, size: u64) {
         self.bytes = self.bytes.saturating_add(size);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_that_last_longer_than_all_threads_are_told() {
+        let state = |value, time| StateInfo { value, name: format!("s{value}"), count: 1, time: Nanos(time) };
+        let told = |times: [u64; 2]| {
+            overlapping(Path::new("run.prv"), &[state(1, times[0]), state(2, times[1])], (2, Nanos(1_000)))
+        };
+        assert_eq!(told([2_000, 1_500]), None);
+        let text = told([1_500, 2_100]).expect("they overlap");
+        assert_eq!(text, "run.prv: states overlap: s2 takes 2.10 µs, and all threads together have 2.00 µs");
     }
 }
