@@ -64,6 +64,7 @@ pub(crate) fn summary(analysis: &Analysis, period: &FoundPeriod, truth: Option<V
         "serial": serial(analysis),
         "extrapolated": extrapolated(analysis),
         "extrapolation_check": analysis.extrapolation_check.as_ref().map(|check| extrapolation_check(check, analysis)),
+        "looked_at": looked_at(analysis),
         "findings": findings::to_json(analysis),
         "notes": analysis.notes,
         "spmd": analysis.structure.spmd.as_ref().map(|(alignment, score)| spmd::to_json(alignment, score)),
@@ -72,6 +73,13 @@ pub(crate) fn summary(analysis: &Analysis, period: &FoundPeriod, truth: Option<V
         "truth": truth,
         "period": period::to_json(period, analysis.drawn_times, analysis.origin),
     })
+}
+
+/// The part of the run that findings are of, where it is not the whole.
+fn looked_at(analysis: &Analysis) -> Option<Value> {
+    let of_file = |time: Nanos| time.saturating_add(analysis.origin).0;
+    let part = analysis.traced.part.as_ref()?;
+    Some(json!({ "begin_ns": of_file(part.start), "end_ns": of_file(part.end) }))
 }
 
 /// Rows are ordered by task, so a new task is a change.
