@@ -4,8 +4,9 @@
 //! Tracers split Running at every lock, critical section, ordered section and
 //! visit to the scheduler of a loop or a task. This module puts the pieces
 //! together again. It takes a thread's records folded with every state. A
-//! burst ends where a region begins or ends, at a barrier, at a call to
-//! anything that is not OpenMP (MPI, I/O), and where the thread idles.
+//! burst ends where a region begins or ends, where the thread waits for others
+//! (at a barrier, for tasks), at a call to anything that is not OpenMP (MPI,
+//! I/O), and where the thread idles.
 
 use likewise::table::PlaceId;
 
@@ -76,7 +77,7 @@ struct Position {
     inside: Vec<PlaceId>,
     /// How often it has entered or left a region.
     moves: usize,
-    /// When the runtime was last called.
+    /// When the runtime was last called, if not to wait for others.
     runtime: Option<u64>,
 }
 
@@ -88,6 +89,11 @@ impl Position {
             Mark::Fork => {}
             Mark::Runtime => {
                 self.runtime = Some(time);
+                return;
+            }
+            Mark::Wait => {
+                // It may be at the same time as a call that took no time.
+                self.runtime = None;
                 return;
             }
         }

@@ -50,6 +50,7 @@ impl<S: Copy + Eq + Hash> Sites<S> {
             Mark::Leave => Mark::Leave,
             Mark::Fork => Mark::Fork,
             Mark::Runtime => Mark::Runtime,
+            Mark::Wait => Mark::Wait,
         })
     }
 

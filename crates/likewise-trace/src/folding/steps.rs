@@ -48,4 +48,6 @@ pub(crate) enum Mark<P> {
     Fork,
     /// The thread waits for a lock, asks for work, or the like.
     Runtime,
+    /// The thread waits for others: at a barrier, or for tasks.
+    Wait,
 }

@@ -145,6 +145,7 @@ impl<S: Steps<Site>> Interpreter<'_, S> {
                 Some(Mark::Leave) => self.steps.openmp(slot, time, Mark::Leave),
                 Some(Mark::Fork) => self.steps.openmp(slot, time, Mark::Fork),
                 Some(Mark::Runtime) => self.steps.openmp(slot, time, Mark::Runtime),
+                Some(Mark::Wait) => self.steps.openmp(slot, time, Mark::Wait),
                 None => {}
             }
         }

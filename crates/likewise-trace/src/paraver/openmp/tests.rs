@@ -73,6 +73,7 @@ type Made = (u32, u64, u64, Option<u64>, String);
 
 fn bursts(trace: &Trace) -> Vec<Made> {
     let table = &trace.table;
+    let instructions = table.counters.iter().find(|c| c.counter.event_type == Some(42_000_050)).unwrap();
     let row = |i: usize| {
         let code = table.code.as_ref().unwrap();
         let region = code.regions.get(i);
@@ -81,7 +82,7 @@ fn bursts(trace: &Trace) -> Vec<Made> {
             Some(_) => name(region.function).to_owned(),
             None => format!("{} .. {}", name(region.before), name(region.after)),
         };
-        let count = table.counters[0].values.get(i);
+        let count = instructions.values.get(i);
         let count = (!count.is_nan()).then_some(count as u64);
         (table.thread[i], table.begin[i].0, table.end(i).0, count, code)
     };
@@ -142,6 +143,46 @@ fn calls_to_mpi_and_barriers_end_a_burst_of_a_region() {
     let made = bursts(&program.read());
     let third: Vec<_> = made.iter().filter(|b| b.0 == 1 && b.1 >= 500).map(|b| (b.1, b.2, b.3)).collect();
     assert_eq!(third, [(500, 520, Some(20)), (530, 540, Some(10)), (550, 560, Some(11))]);
+}
+
+/// What a third region, of the first thread alone, computes if it is interrupted at 520 by what these
+/// pairs begin and `end` ends: begin, end and instructions.
+fn interrupted(begin: &[&str], end: &str) -> Vec<(u64, u64, Option<u64>)> {
+    let mut program = serial_and_two_regions();
+    program.state(1, 405, 500, 1);
+    program.event(1, 500, "60000018:3", 9);
+    program.state(1, 500, 520, 1);
+    program.state(1, 520, 540, 5);
+    program.event(1, 520, begin[0], 20);
+    begin[1..].iter().for_each(|pairs| program.event(1, 520, pairs, 0));
+    program.state(1, 540, 560, 1);
+    program.event(1, 540, end, 1000);
+    program.event(1, 560, "60000018:0", 11);
+    let made = bursts(&program.read());
+    made.iter().filter(|b| b.0 == 1 && b.1 >= 500).map(|b| (b.1, b.2, b.3)).collect()
+}
+
+#[test]
+fn waiting_for_other_threads_ends_a_burst_and_work_of_the_runtime_does_not() {
+    let (apart, whole) =
+        (vec![(500, 520, Some(20)), (540, 560, Some(11))], vec![(500, 560, Some(20 + 1000 + 11))]);
+    for (name, begin, end, expected) in [
+        ("barrier", "60000005:1", "60000005:0", &apart),
+        ("taskwait", "60000022:1", "60000022:0", &apart),
+        ("end of a taskgroup", "60000025:2", "60000025:0:60000027:0", &apart),
+        ("begin of a taskgroup", "60000025:1:60000027:1", "60000025:0", &whole),
+        ("creation of a task", "60000024:3:60000124:3", "60000024:0:60000124:0", &whole),
+        ("taskloop", "60000029:1", "60000029:0", &whole),
+        ("chunk of a loop", "60000011:1", "60000011:0", &whole),
+        ("critical section", "60000007:3", "60000007:6", &whole),
+    ] {
+        assert_eq!(interrupted(&[begin], end), *expected, "{name}");
+        // PAPI_L1_DCM is 42000000, PAPI_L2_DCM 42000002 and PAPI_L3_TCM 42000008.
+        let counted = format!("{begin}:42000000:3:42000002:2:42000008:1");
+        assert_eq!(interrupted(&[&counted], end), *expected, "{name} with counters of caches");
+        let late = ["60000011:1", "60000011:0", begin];
+        assert_eq!(interrupted(&late, end), *expected, "{name} behind a call that took no time");
+    }
 }
 
 /// The region of the second thread ends at once, and it computes in tasks: one, in which another
