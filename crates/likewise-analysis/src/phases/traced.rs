@@ -10,8 +10,8 @@ use std::ops::Range;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Traced {
     /// The part that findings are of: the longest in which all threads are traced, and of it what
-    /// is between MPI_Init and MPI_Finalize, or until the last state. `None` if it is the whole run, or all but so little that
-    /// nothing it hides is worth a finding.
+    /// is between MPI_Init and MPI_Finalize, or until the last state. `None` if it is the whole run,
+    /// or all but so little that nothing it hides is worth a finding.
     pub part: Option<Range<Nanos>>,
     /// Whether some threads are not traced outside of it.
     pub is_off: bool,
@@ -57,25 +57,39 @@ impl Marked {
         (start..end.map_or(run.end, |(end, _)| end), end.map(|(_, why)| why))
     }
 
-    /// Leaves the bursts between the calls of MPI, if there are any, and says what is gone.
+    /// Leaves the bursts of that part, if there are any, and says what is gone.
     pub(super) fn leave(self, table: &mut BurstTable, run: &mut Range<Nanos>) -> Option<String> {
-        let (part, _) = Self { last_state: None, ..self }.part(run, table);
+        let (part, until) = self.part(run, table);
         let between = table.within(&part);
         if between.is_empty() {
             return None;
         }
         *table = between;
-        let [before, after] = [part.start.saturating_sub(run.start), run.end.saturating_sub(part.end)];
-        let length = run.end.saturating_sub(run.start).0 as f64;
-        *run = part;
-        let is_worth_it = before.saturating_add(after).0 as f64 >= LEAST_SHARE * length;
-        is_worth_it.then(|| {
-            format!(
-                "Compared is what is between MPI_Init and MPI_Finalize: before it the program starts up for \
-                 {before}, and behind it are {after}."
-            )
+        let whole = std::mem::replace(run, part.clone());
+        let gone = clauses(&whole, &part, (part.start > whole.start, until));
+        (!gone.is_empty()).then(|| {
+            let (from, to) = (Moment(part.start), Moment(part.end));
+            format!("Compared is the time from {from} to {to}: {gone}.")
         })
     }
+}
+
+/// What is outside of a part of a run, as far as it is worth a finding: whether the program starts
+/// up before it, and why it ends.
+fn clauses(run: &Range<Nanos>, part: &Range<Nanos>, (starts, until): (bool, Option<Until>)) -> String {
+    let length = run.end.saturating_sub(run.start).0.max(1) as f64;
+    let told = |time: Nanos| {
+        let share = time.0 as f64 / length;
+        (share >= LEAST_SHARE).then(|| format!("{time}, {} of the trace", percent(share)))
+    };
+    let before = told(part.start.saturating_sub(run.start)).filter(|_| starts);
+    let before = before.map(|of| format!("until MPI_Init has ended ({of}) the program starts up"));
+    let after = until.zip(told(run.end.saturating_sub(part.end)));
+    let after = after.map(|(until, of)| match until {
+        Until::Finalize => format!("from MPI_Finalize on ({of}) it ends"),
+        Until::LastState => format!("behind that ({of}) no state is recorded"),
+    });
+    before.into_iter().chain(after).collect::<Vec<_>>().join(", ")
 }
 
 impl Traced {
@@ -106,9 +120,8 @@ impl Traced {
         Self {
             is_off: traced.is_some(),
             part: Some(inside).filter(|_| is_part).or(traced),
-            // An end that is hardly earlier needs no word.
-            is_from_init: is_part && is_worth_it(before),
-            until: why.filter(|_| is_part && is_worth_it(after)),
+            is_from_init: is_part && before > Nanos::ZERO,
+            until: why.filter(|_| is_part && after > Nanos::ZERO),
             cpus: (cpus > 0).then_some(cpus),
             saved_until: saved.map(|of| of.from),
         }
@@ -119,22 +132,10 @@ impl Traced {
         let part = self.part.as_ref()?;
         let (from, to) = (Moment(part.start), Moment(part.end));
         let all = if self.is_off { ", in which all threads are traced" } else { "" };
-        let length = run.end.saturating_sub(run.start).0.max(1) as f64;
-        let share = |time: Nanos| percent(time.0 as f64 / length);
-        let before = (self.is_from_init && !self.is_off).then(|| {
-            let time = part.start.saturating_sub(run.start);
-            format!("until MPI_Init has ended ({time}, {} of the trace) the program starts up", share(time))
-        });
-        let after = self.until.filter(|_| !self.is_off).map(|until| {
-            let time = run.end.saturating_sub(part.end);
-            let of = format!("{time}, {} of the trace", share(time));
-            match until {
-                Until::Finalize => format!("from MPI_Finalize on ({of}) it ends"),
-                Until::LastState => format!("behind that ({of}) no state is recorded"),
-            }
-        });
-        let told: Vec<String> = before.into_iter().chain(after).collect();
-        let why = if told.is_empty() { String::new() } else { format!(": {}", told.join(", ")) };
+        let why = match clauses(run, part, (self.is_from_init, self.until)) {
+            why if why.is_empty() || self.is_off => String::new(),
+            why => format!(": {why}"),
+        };
         Some(format!("“The run” is the time from {from} to {to} here{all}{why}."))
     }
 
@@ -228,8 +229,9 @@ mod tests {
         );
         // An end that hides nothing has no word, and a part that is nearly all is none.
         let begin = part(None, Some(3_000), Some(9_990));
-        assert_eq!((begin.part, begin.is_from_init), (Some(Nanos(3_100)..Nanos(9_990)), true));
-        assert_eq!(begin.until, None);
+        assert_eq!((begin.part.clone(), begin.is_from_init), (Some(Nanos(3_100)..Nanos(9_990)), true));
+        let told = begin.told_part(&(Nanos(0)..Nanos(10_000))).expect("a part");
+        assert!(told.ends_with("the program starts up."), "{told}");
         assert_eq!(part(None, Some(0), Some(9_990)).part, None);
         assert_eq!(part(None, None, None).part, None);
         // Of what is traced, if tracing was off; where nothing of that is between the calls, all of it.
@@ -259,7 +261,10 @@ mod tests {
         let mpi = Marked { init: Some(Nanos(3_000)), finalize: Some(Nanos(9_000)), last_state: None };
         let note = mpi.leave(&mut table, &mut run).expect("a note");
         assert_eq!((&table.begin[..], run), (&[Nanos(3_100), Nanos(5_000)][..], Nanos(3_100)..Nanos(9_000)));
-        assert!(note.contains("starts up for 3.10 µs, and behind it are 1.00 µs"), "{note}");
+        assert!(
+            note.starts_with("Compared is the time from 3.10 µs to 9.00 µs: until MPI_Init has ended"),
+            "{note}"
+        );
         // Where nothing is between, or nothing is known, all stays.
         let mpi = Marked { init: Some(Nanos(3_100)), finalize: Some(Nanos(3_150)), last_state: None };
         let mut run = Nanos(0)..Nanos(10_000);
