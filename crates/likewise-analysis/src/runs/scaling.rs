@@ -1,6 +1,6 @@
 //! What a comparison says of how phases scale: strong, weak, or as either.
 
-use super::findings::gains;
+use super::causes::gains;
 use super::{Comparison, Phase};
 use likewise::bursts::scaling::{Change, Scaling, Untold};
 use likewise::words::{listed, percent};
