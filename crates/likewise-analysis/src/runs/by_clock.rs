@@ -35,23 +35,21 @@ impl Series {
         let least = self.falls_until();
         let later = &self.elapsed[least + 1..];
         let most = (0..later.len()).max_by(|&a, &b| later[a].total_cmp(&later[b]))?;
-        let rises = later[most] * THRESHOLD_OF_SAME_THREADS >= self.elapsed[least];
-        let rises = match rises {
-            true => format!(
-                ", and rises, to × {} on {}",
-                times(later[most] / self.elapsed[least]),
-                self.places[least + 1 + most]
-            ),
+        let rises = match later[most] * THRESHOLD_OF_SAME_THREADS >= self.elapsed[least] {
+            true => {
+                let (place, more) = (&self.places[least + 1 + most], later[most] / self.elapsed[least]);
+                format!("; on {place} it takes {} times as long", times(more))
+            }
             false => String::new(),
         };
-        Some(format!("From {} on it falls no more, by 5% or more{rises}.", self.places[least]))
+        Some(format!("With more than {} no run is shorter by 5% or more{rises}.", self.places[least]))
     }
 
     /// Where it is longer than at first, in words.
     fn rises(&self, threshold: f64) -> Option<String> {
         let from = self.longer_from(threshold)?;
         Some(format!(
-            "From {} on it is longer than on {} by {} or more.",
+            "From {} on they take longer than on {} by {} or more.",
             self.places[from],
             self.places[0],
             percent(1.0 / threshold - 1.0)
@@ -136,4 +134,50 @@ impl Comparison {
 /// Whether two amounts differ by less than 5 %.
 fn is_alike(ratio: f64) -> bool {
     ratio >= THRESHOLD_OF_SAME_THREADS && ratio * THRESHOLD_OF_SAME_THREADS <= 1.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(ms: &[f64]) -> Series {
+        let places = (0..ms.len()).map(|r| counted(1 << r, "thread")).collect();
+        Series { elapsed: ms.iter().map(|ms| 1e6 * ms).collect(), places }
+    }
+
+    /// Of these nothing was told but that "no phase falls below an efficiency of 80.0%".
+    #[test]
+    fn a_run_that_no_more_falls_is_told() {
+        let told = of(&[152.7, 90.8, 63.1, 65.9, 68.6]).falls().expect("it stops at 4 threads");
+        assert_eq!(
+            told,
+            "With more than 4 threads no run is shorter by 5% or more; on 16 threads it takes 1.09 times as long."
+        );
+        let slower = of(&[2.83, 4.05, 3.46]).falls().expect("it never falls");
+        assert!(
+            slower.starts_with("With more than 1 thread no run")
+                && slower.contains("on 2 threads it takes 1.43")
+        );
+        assert_eq!(
+            of(&[8.0, 4.1, 2.2, 2.1]).falls().map(|said| said.contains("; on")),
+            Some(false),
+            "by 4.5% alone"
+        );
+        assert_eq!(of(&[100.0, 97.0, 94.0, 91.0, 86.0]).falls(), None, "it falls slowly, but it falls");
+        assert_eq!(of(&[8.0]).falls(), None);
+    }
+
+    #[test]
+    fn weak_scaling_is_longer_from_where_on_it_stays_longer() {
+        let rises = |ms: &[f64]| of(ms).rises(0.8);
+        assert_eq!(
+            rises(&[10.0, 11.0, 13.0, 14.0]).map(|said| said.starts_with("From 4 threads on")),
+            Some(true)
+        );
+        assert_eq!(rises(&[10.0, 13.0, 11.0, 12.0]), None);
+        assert_eq!(
+            rises(&[10.0, 13.0, 11.0, 13.0]).map(|said| said.starts_with("From 8 threads on")),
+            Some(true)
+        );
+    }
 }

@@ -22,13 +22,13 @@ pub enum Doubt {
     Split,
     /// Its bursts lie between other calls.
     Code,
-    /// It has single long bursts of which one run cannot tell whether they are usual.
-    Calm,
     /// It is compared per burst, and a mean burst is not the same thing in both.
     Bursts,
     /// It is compared per burst, and more threads are to divide the work: into how many bursts is not
     /// known.
     Divided,
+    /// It has single long bursts of which one run cannot tell whether they are usual.
+    Calm,
 }
 
 impl Doubt {
