@@ -455,29 +455,6 @@ impl Comparison {
         if self.runs.iter().all(|run| run.whole.run_threads == run.tasks) { "task" } else { "thread" }
     }
 
-    /// `strong` or `weak`.
-    pub fn scaling_name(&self) -> &'static str {
-        match self.scaling {
-            Scaling::Strong => "strong",
-            Scaling::Weak => "weak",
-        }
-    }
-
-    /// What tells how the work grows with the threads.
-    pub fn scaling_told_by(&self) -> &'static str {
-        match self.told_scaling {
-            _ if self.is_on_few_cpus() => "not told of threads that share CPUs",
-            None => "as asked",
-            Some(told) if told.by_whole_runs && told.by_instructions => "by the instructions of whole runs",
-            Some(told) if told.by_whole_runs => {
-                "by the computing time of whole runs, as there are no instructions"
-            }
-            Some(told) if !told.is_sure() => "cannot be told, see below",
-            Some(told) if told.by_instructions => "by the instructions",
-            Some(_) => "by the computing time, as there are no instructions",
-        }
-    }
-
     /// How well all runs match the reference: the least.
     pub fn matched(&self) -> f64 {
         self.runs.iter().map(|run| run.matched).fold(1.0, f64::min)
