@@ -341,14 +341,16 @@ impl Comparison {
             longest.usual,
             percent(share)
         );
+        // Whole runs are compared as they are where not all of them tell such bursts.
+        let of = if self.unlike_calm && self.per == Some(Per::Run) { " of the phase" } else { "" };
         Some(match found.len() {
             1 => format!(
-                "One burst of phase {} ({who}) takes {times}: in the figures it is as it is otherwise.",
+                "One burst of phase {} ({who}) takes {times}: in the figures{of} it is as it is otherwise.",
                 phase.number
             ),
             n => format!(
                 "{n} bursts of phase {} take far longer than their threads' others, the longest ({who}) takes \
-                 {times}: in the figures they are as they are otherwise.",
+                 {times}: in the figures{of} they are as they are otherwise.",
                 phase.number
             ),
         })

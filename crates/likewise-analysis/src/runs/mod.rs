@@ -180,7 +180,7 @@ pub struct Comparison {
     /// Whether phases were matched by their work alone, as bursts come in no order.
     pub in_no_order: bool,
     /// Whether bursts that took long once count as usual ones in one run, while another has too
-    /// few of them to tell: then all computation is not the same in both.
+    /// few of them to tell: then whole runs are compared as they are.
     pub unlike_calm: bool,
     /// By ascending threads.
     pub runs: Vec<Run>,
