@@ -1,6 +1,6 @@
 //! Runs of more threads than CPUs, of which it is not known what threads wait for.
 
-use super::{Analysed, Comparison, Settings, run_bursts};
+use super::{Analysed, Comparison, Run, Settings, run_bursts};
 use crate::Stages;
 use crate::phases::Analysis;
 use likewise::bursts::scaling::{RunMatch, repeats};
@@ -44,15 +44,15 @@ impl Comparison {
 
     /// On how many CPUs the runs are, and what that means.
     pub(super) fn cpus(&self) -> String {
+        let threads = |run: &Run| counted(run.whole.run_threads, "thread");
+        let is_one = self.runs.windows(2).all(|two| threads(&two[0]) == threads(&two[1]));
+        let of = |run: &Run| if is_one { String::new() } else { format!(" for {}", threads(run)) };
         let few = self.runs.iter().filter_map(|run| Some((run, run.few_cpus?)));
-        let told: Vec<String> = few
-            .map(|(run, cpus)| {
-                let threads = counted(run.whole.run_threads, "thread");
-                format!("{} for {threads} ({})", counted(cpus.into(), "CPU"), run.name)
-            })
-            .collect();
+        let told = few.map(|(run, n)| format!("{}{} ({})", counted(n.into(), "CPU"), of(run), run.name));
+        let told: Vec<String> = told.collect();
+        let all = if is_one { format!(" for {}", threads(&self.runs[0])) } else { String::new() };
         format!(
-            "The traces name {}, and never more than these compute at once. Who does not compute may wait for a CPU, so \
+            "The traces name {}{all}, and never more than these compute at once. Who does not compute may wait for a CPU, so \
              what threads wait for is not known: runs are compared by the clock, and nothing is said of single phases, \
              iterations, load balance and serial time.",
             listed(&told)

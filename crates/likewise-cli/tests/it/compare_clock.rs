@@ -55,7 +55,10 @@ fn threads_that_share_cpus_are_compared_by_the_clock_and_the_cpus() {
     let dir = tempfile::tempdir().unwrap();
     let said = said(dir.path(), &[16, 1, 4].map(|cpus| jobs(dir.path(), cpus)));
     let [cpus, clock] = &said[..] else { panic!("{said:?}") };
-    assert!(cpus.contains("1 CPU for 48 threads (on1), 4 CPUs for 48 threads (on4) and 16 CPUs"), "{cpus}");
+    assert!(
+        cpus.contains(" 1 CPU (on1), 4 CPUs (on4) and 16 CPUs (on16) for 48 threads, and never"),
+        "{cpus}"
+    );
     assert!(clock.contains(" on 1 CPU, ") && clock.contains("% per CPU)"), "{clock}");
     assert!(clock.contains(" on 4 CPUs (× 3.") && !clock.contains("With more than"), "{clock}");
     let found = summary(&dir.path().join("out"));
