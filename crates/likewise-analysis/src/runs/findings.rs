@@ -1,17 +1,15 @@
 //! What a comparison of runs says, in sentences.
 
+use super::causes::{gains, losses, slow_tasks};
 use super::wall::longest;
 use super::words::times;
-use super::{Comparison, MUCH, Phase, THRESHOLD_OF_SAME_THREADS, cause, cause_of, per};
+use super::{Comparison, MUCH, Phase, THRESHOLD_OF_SAME_THREADS, per};
 use likewise::bursts::scaling::{
-    Change, Factor, FactorKind, IterationsFrom, OneOff, Per, PhaseScaling, SERIAL_SHARE, Scaling, SlowTasks,
+    Change, FactorKind, IterationsFrom, OneOff, Per, PhaseScaling, SERIAL_SHARE, Scaling,
 };
-use likewise::table::{Moment, Nanos};
+use likewise::table::Moment;
 use likewise::words::{counted, listed, percent};
 
-/// A factor is named as well if it costs at least this share, in logarithms, of
-/// what the worst factor costs.
-const ALSO: f64 = 0.5;
 /// At most this many phases of a run are named for bursts that took long once.
 const MOST_ONE_OFFS: usize = 3;
 
@@ -20,9 +18,13 @@ impl Comparison {
     /// stops scaling or, if the runs have the same threads, is slower or
     /// faster; and what is serial.
     pub fn findings(&self) -> Vec<String> {
+        if self.is_on_few_cpus() {
+            return [self.cpus()].into_iter().chain(self.by_clock()).collect();
+        }
         let mut findings: Vec<String> = self.work().into_iter().collect();
         findings.extend(self.shared_cpus());
         findings.extend(self.unknown_scaling());
+        findings.extend(self.by_clock().filter(|_| !self.same_threads()));
         findings.extend(if self.same_threads() { self.differences() } else { self.stops() });
         findings.extend((0..self.runs.len()).filter_map(|r| self.missing(r)));
         findings.extend((1..self.runs.len()).filter_map(|r| self.may_be_one(r)));
@@ -109,7 +111,7 @@ impl Comparison {
     }
 
     /// Whether all computation is known to be the same: whole runs are, and an
-    /// iteration is where its phases are, but for a small part. What took long once must be
+    /// iteration is where its phases are, but for a small part, and what took long once is
     /// told, or not, in all.
     pub fn is_whole_known(&self) -> bool {
         let share = |r: usize| -> f64 {
@@ -117,7 +119,7 @@ impl Comparison {
             unsure.filter_map(|phase| phase.runs[r].as_ref()).map(|run| run.figures().share).sum()
         };
         let is_known = |r: usize| share(r) <= 1.0 - self.threshold;
-        !self.unlike_calm && (self.per != Some(Per::Iteration) || (0..self.runs.len()).all(is_known))
+        self.per != Some(Per::Iteration) || (!self.unlike_calm && (0..self.runs.len()).all(is_known))
     }
 
     /// The phases that are not found in a run.
@@ -339,14 +341,16 @@ impl Comparison {
             longest.usual,
             percent(share)
         );
+        // Whole runs are compared as they are where not all of them tell such bursts.
+        let of = if self.unlike_calm && self.per == Some(Per::Run) { " of the phase" } else { "" };
         Some(match found.len() {
             1 => format!(
-                "One burst of phase {} ({who}) takes {times}: in the figures it is as it is otherwise.",
+                "One burst of phase {} ({who}) takes {times}: in the figures{of} it is as it is otherwise.",
                 phase.number
             ),
             n => format!(
                 "{n} bursts of phase {} take far longer than their threads' others, the longest ({who}) takes \
-                 {times}: in the figures they are as they are otherwise.",
+                 {times}: in the figures{of} they are as they are otherwise.",
                 phase.number
             ),
         })
@@ -472,99 +476,5 @@ fn counted_phases(serial: &[(u32, f64)]) -> String {
     match &numbers[..] {
         [one] => format!("phase {one} is"),
         more => format!("phases {} are", listed(more)),
-    }
-}
-
-/// Why the factor of time differs from 1.
-const NO_INSTRUCTIONS: &str = "why cannot be told, as there are no instructions";
-
-/// The factors that cost most, with the others that cost much.
-fn losses(change: &Change) -> String {
-    let name = |factor: &Factor| match factor.kind {
-        FactorKind::LoadBalance if change.is_serial => "serial",
-        FactorKind::Time => "more CPU time",
-        kind => cause(kind),
-    };
-    let mut told = change.factors.clone();
-    told.sort_by(|a, b| a.value.total_cmp(&b.value));
-    match change.worst() {
-        Some(worst) if worst.kind == FactorKind::Time => by_time(change, named(&told, name)),
-        Some(worst) if worst.value < 1.0 => named(&told, name),
-        _ => cause_of(change).to_owned(),
-    }
-}
-
-pub(super) fn gains(change: &Change) -> String {
-    let mut told = change.factors.clone();
-    told.sort_by(|a, b| b.value.total_cmp(&a.value));
-    let name = |factor: &Factor| match factor.kind {
-        FactorKind::Time => "less CPU time",
-        kind => gain(kind),
-    };
-    match change.best() {
-        Some(best) if best.kind == FactorKind::Time => by_time(change, named(&told, name)),
-        _ => named(&told, name),
-    }
-}
-
-/// What can be said where time itself is what differs most: of CPU time at least that it is so.
-fn by_time(change: &Change, named: String) -> String {
-    match change.in_cpu {
-        Some(_) => format!("{named}; {NO_INSTRUCTIONS}"),
-        None => NO_INSTRUCTIONS.to_owned(),
-    }
-}
-
-/// The first factor, and those that do half as much in the same direction.
-fn named(factors: &[Factor], name: impl Fn(&Factor) -> &'static str) -> String {
-    let Some(first) = factors.first() else { return String::new() };
-    let most = first.value.ln();
-    let in_cpu = factors.iter().any(|factor| factor.kind == FactorKind::OnCore);
-    let is_told = |factor: &&Factor| in_cpu || factor.kind != FactorKind::Time;
-    let much = |factor: &&Factor| factor.value.ln() / most >= ALSO;
-    let told = factors.iter().filter(is_told).filter(much);
-    told.map(|f| format!("{}, × {}", name(f), times(f.value))).collect::<Vec<_>>().join("; ")
-}
-
-/// `tasks 4 and 9 take 2.00 times as long (lower IPC, × 0.50), …`.
-///
-/// Where times are of whole runs, `iterations` are those they are of.
-fn slow_tasks(slow: &SlowTasks, of: Per, iterations: Option<u64>) -> String {
-    let odd = &slow.odd;
-    let several_apps = odd.tasks.windows(2).any(|two| two[0].0 != two[1].0);
-    let name =
-        |&(app, task): &(u32, u32)| if several_apps { format!("{app}.{task}") } else { task.to_string() };
-    let names: Vec<String> = odd.tasks.iter().map(name).collect();
-    let (who, take) = match &names[..] {
-        [one] => (format!("task {one}"), "takes"),
-        more => (format!("tasks {}", listed(more)), "take"),
-    };
-    let worst = slow.factors.iter().min_by(|a, b| a.value.total_cmp(&b.value));
-    let why = worst.filter(|f| f.value < 1.0 && f.kind != FactorKind::Time);
-    let why = why.map(|f| format!(" ({}, × {})", cause(f.kind), times(f.value))).unwrap_or_default();
-    let each = match (of, iterations) {
-        (Per::Run, None) => "in all".to_owned(),
-        (Per::Run, Some(_)) => "per iteration".to_owned(),
-        _ => format!("per {}", per(of)),
-    };
-    let lost = Nanos((odd.lost / iterations.unwrap_or(1) as f64) as u64);
-    format!(
-        "{who} {take} {:.2} times as long{why}, where the others take {:.2} times as long; {} {lost} {each}",
-        odd.factor,
-        odd.others,
-        if names.len() == 1 { "it loses" } else { "they lose, on average," }
-    )
-}
-
-/// A factor for people, as the cause of a gain.
-fn gain(kind: FactorKind) -> &'static str {
-    match kind {
-        FactorKind::Instructions => "fewer instructions",
-        FactorKind::Ipc => "higher IPC",
-        FactorKind::Frequency => "more cycles per second",
-        FactorKind::Rate => "more instructions per second",
-        FactorKind::Time => "less computing time",
-        FactorKind::LoadBalance => "load balance",
-        FactorKind::OnCore => "more of the time on a core",
     }
 }

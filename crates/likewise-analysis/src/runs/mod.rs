@@ -1,6 +1,9 @@
 //! Several runs of one program, their common phases and how these scale.
 
+mod by_clock;
 mod by_work;
+mod causes;
+mod few_cpus;
 mod findings;
 mod off_core;
 mod phase;
@@ -86,6 +89,9 @@ pub struct Run {
     pub origin: Nanos,
     /// Whether ranks are known to have shared CPUs.
     pub shared_cpus: bool,
+    /// CPUs that the trace names, where there are more threads and never more than these compute
+    /// at once: what a thread waits for is not known then.
+    pub few_cpus: Option<u32>,
     /// How often it runs its loop, where that is known.
     pub iterations: Option<(u64, IterationsFrom)>,
     /// How well its phases match the reference's, by time.
@@ -174,7 +180,7 @@ pub struct Comparison {
     /// Whether phases were matched by their work alone, as bursts come in no order.
     pub in_no_order: bool,
     /// Whether bursts that took long once count as usual ones in one run, while another has too
-    /// few of them to tell: then all computation is not the same in both.
+    /// few of them to tell: then whole runs are compared as they are.
     pub unlike_calm: bool,
     /// By ascending threads.
     pub runs: Vec<Run>,
@@ -234,11 +240,16 @@ fn all_of_as_many(analysed: &[Analysed]) -> Result<()> {
 
 impl Comparison {
     fn of(mut analysed: Vec<Analysed>, settings: Settings, stages: &mut Stages) -> Self {
-        analysed.sort_by_cached_key(|run| RunBursts::threads(&run_bursts(&run.analysis)));
+        let on_few_cpus = analysed.iter().any(|run| few_cpus::of(&run.analysis).is_some());
+        let cpus = |run: &Analysed| run.analysis.traced.cpus.filter(|_| on_few_cpus);
+        analysed.sort_by_cached_key(|run| (cpus(run), RunBursts::threads(&run_bursts(&run.analysis))));
         let views: Vec<RunBursts<'_>> = analysed.iter().map(|run| run_bursts(&run.analysis)).collect();
         let by_calls = analysed.iter().all(|run| run.analysis.grouped.method == Method::Places);
         let by_calls = || by_calls.then(|| match_by_calls(&views)).flatten();
         let found = stages.time("match", || by_calls().unwrap_or_else(|| match_runs(&views)));
+        if on_few_cpus {
+            return Self::on_few_cpus(&analysed, settings, &found, stages);
+        }
         let periods: Vec<Option<Period>> =
             analysed.iter().map(|run| run.analysis.period().found.clone().ok()).collect();
         let mut repeats = repeats(&views, &found, &periods, settings.total);
@@ -279,7 +290,15 @@ impl Comparison {
             let calmed: Vec<RunBursts<'_>> =
                 views.iter().zip(&calms).map(|(view, calm)| calmed(view, calm)).collect();
             let measures = Measures::of(&calmed, &views, found, repeats);
-            Self::measured(analysed, settings, (found, repeats), (&measures, &calms))
+            // What took long once counts as it is where not all runs tell it, and these are compared
+            // as they are.
+            let is_unlike = |p: u32| calms.iter().any(|a| calms.iter().any(|b| a.is_unlike(b, p)));
+            let unlike_calm = (0..found.phases.len() as u32).any(is_unlike);
+            let as_it_is = (unlike_calm && repeats.whole == Some(Per::Run))
+                .then(|| Measures::of(&views, &views, found, repeats));
+            let whole = as_it_is.as_ref().unwrap_or(&measures);
+            let comparison = Self::measured(analysed, settings, (found, repeats), (&measures, whole, &calms));
+            Self { unlike_calm, ..comparison }.warned()
         })
     }
 
@@ -287,7 +306,7 @@ impl Comparison {
         analysed: &[Analysed],
         settings: Settings,
         (found, repeats): (&RunMatch, &Repeats),
-        (measures, calms): (&Measures<'_>, &[Calm]),
+        (measures, in_all, calms): (&Measures<'_>, &Measures<'_>, &[Calm]),
     ) -> Self {
         let views: Vec<RunBursts<'_>> = analysed.iter().map(|run| run_bursts(&run.analysis)).collect();
         let facts: Vec<RunFigures> = views.iter().map(whole_run).collect();
@@ -309,7 +328,7 @@ impl Comparison {
             serial[phase.number as usize - 1] =
                 !phase.is_unsure() && phase.runs.iter().flatten().any(|run| run.figures().is_serial());
         }
-        let all = measures.whole();
+        let all = in_all.whole();
         let whole = all.as_ref().and_then(|all| phase_scaling(all, scaling, threshold));
         let run = |(r, Analysed { name, analysis }): (usize, &Analysed)| Run {
             name: name.clone(),
@@ -320,6 +339,7 @@ impl Comparison {
             elapsed: analysis.length(),
             origin: analysis.origin,
             shared_cpus: analysis.shared_cpus,
+            few_cpus: few_cpus::of(analysis),
             iterations: repeats.iterations[r],
             matched: matched(&phases, r),
             whole: facts[r],
@@ -327,7 +347,7 @@ impl Comparison {
             by_thread: all
                 .as_ref()
                 .and_then(|all| all[r].as_ref())
-                .map_or_else(Vec::new, |all| measures.by_thread(r, all)),
+                .map_or_else(Vec::new, |all| in_all.by_thread(r, all)),
             wall: of_wall(repeats, analysis, r).map(|(wall, _)| wall),
             in_wall: of_wall(repeats, analysis, r).map_or_else(Vec::new, |(_, each)| each),
             iteration_lengths: analysis
@@ -335,8 +355,8 @@ impl Comparison {
                 .found
                 .as_ref()
                 .map_or_else(|_| Vec::new(), |p| lengths(p, repeats.in_period[r])),
-            without_serial: measures.without(r, &serial),
-            alone_in_no_phase: measures.alone_in_no_phase(r),
+            without_serial: in_all.without(r, &serial),
+            alone_in_no_phase: in_all.alone_in_no_phase(r),
             left: measures.left(r),
         };
         let mut comparison = Self {
@@ -349,7 +369,7 @@ impl Comparison {
             wall_per: repeats.whole,
             unlike_iterations: repeats.unlike_periods,
             in_no_order: repeats.in_no_order,
-            unlike_calm: (0..n as u32).any(|p| calms.iter().any(|a| calms.iter().any(|b| a.is_unlike(b, p)))),
+            unlike_calm: false,
             runs: analysed.iter().enumerate().map(run).collect(),
             phases,
             whole: whole.unwrap_or(PhaseScaling {
@@ -366,15 +386,14 @@ impl Comparison {
                 percent(ROUNDING - 1.0)
             ));
         }
-        if !comparison.is_whole_known() {
-            comparison.whole.stops_at = None;
-        }
-        comparison.warn();
         comparison
     }
 
     /// Says what makes the comparison doubtful.
-    fn warn(&mut self) {
+    fn warned(mut self) -> Self {
+        if !self.is_whole_known() {
+            self.whole.stops_at = None;
+        }
         for run in &self.runs {
             if run.left.share > MUCH {
                 self.notes.push(format!(
@@ -405,6 +424,7 @@ impl Comparison {
             let text = "Whether the periods found in the runs are of the same thing cannot be told: iterations are not compared.";
             self.notes.push(text.to_owned());
         }
+        self
     }
 
     /// Phases that hold a share of any run's time worth looking at.
@@ -436,24 +456,6 @@ impl Comparison {
         if self.runs.iter().all(|run| run.whole.run_threads == run.tasks) { "task" } else { "thread" }
     }
 
-    /// `strong` or `weak`.
-    pub fn scaling_name(&self) -> &'static str {
-        match self.scaling {
-            Scaling::Strong => "strong",
-            Scaling::Weak => "weak",
-        }
-    }
-
-    /// What tells how the work grows with the threads.
-    pub fn scaling_told_by(&self) -> &'static str {
-        match self.told_scaling {
-            None => "as asked",
-            Some(told) if !told.is_sure() => "cannot be told, see below",
-            Some(told) if told.by_instructions => "by the instructions",
-            Some(_) => "by the computing time, as there are no instructions",
-        }
-    }
-
     /// How well all runs match the reference: the least.
     pub fn matched(&self) -> f64 {
         self.runs.iter().map(|run| run.matched).fold(1.0, f64::min)
@@ -462,6 +464,9 @@ impl Comparison {
     /// The share of a run's wall time in which a phase alone computes, if it
     /// is serial there; of a run of one thread, that it computes at all.
     pub fn serial_share(&self, r: usize, figures: &RunFigures) -> Option<f64> {
+        if self.is_on_few_cpus() {
+            return None;
+        }
         let time = if figures.run_threads == 1 { figures.total } else { figures.alone };
         let is_serial = figures.run_threads == 1 || figures.is_serial();
         is_serial.then(|| time.0 as f64 / self.runs[r].elapsed.0.max(1) as f64)
@@ -530,6 +535,7 @@ impl Phase {
         Some(match change.worst()?.kind {
             FactorKind::LoadBalance if change.is_serial => "serial",
             FactorKind::Time => "unknown",
+            FactorKind::Rate if change.hardly_runs => "unknown",
             kind => key(kind),
         })
     }

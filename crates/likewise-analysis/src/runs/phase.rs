@@ -2,7 +2,7 @@
 
 use super::{Comparison, InRun, LEAST_MATCH, Phase};
 use likewise::bursts::scaling::{
-    Calm, Measured, Measures, PhaseInRun, Repeats, RunMatch, Scaling, phase_scaling,
+    Calm, Change, Measured, Measures, PhaseInRun, Repeats, RunMatch, Scaling, phase_scaling,
 };
 use likewise::words::listed;
 use std::collections::BTreeMap;
@@ -22,6 +22,11 @@ pub enum Doubt {
     Split,
     /// Its bursts lie between other calls.
     Code,
+    /// It is compared per burst, and a mean burst is not the same thing in both.
+    Bursts,
+    /// It is compared per burst, and more threads are to divide the work: into how many bursts is not
+    /// known.
+    Divided,
     /// It has single long bursts of which one run cannot tell whether they are usual.
     Calm,
 }
@@ -38,6 +43,8 @@ impl Doubt {
             Self::Split => "split",
             Self::Code => "calls",
             Self::Calm => "long_bursts",
+            Self::Bursts => "bursts",
+            Self::Divided => "divided",
         }
     }
 
@@ -50,6 +57,12 @@ impl Doubt {
             Self::Moved => "work that another phase may have done".to_owned(),
             Self::Split => "bursts that may be of another step".to_owned(),
             Self::Code => "between other calls".to_owned(),
+            Self::Bursts => {
+                "per burst, and one run has more bursts that are small beside the others".to_owned()
+            }
+            Self::Divided => {
+                "per burst, and into how many bursts the work is divided is not known".to_owned()
+            }
             Self::Calm => "single long bursts, and one run cannot tell whether these are usual".to_owned(),
         }
     }
@@ -102,6 +115,12 @@ pub(super) fn phase(
     };
     let doubts: Vec<Option<Doubt>> = (0..measured.len()).map(doubt).collect();
     scaling.stops_at = scaling.stops_at.filter(|&at| doubts[at].is_none());
+    let hardly_runs = |r: usize| measures.hardly_runs(p, r);
+    for (r, change) in scaling.changes.iter_mut().enumerate() {
+        if hardly_runs(scaling.base) || hardly_runs(r) {
+            *change = change.take().map(Change::hardly_running);
+        }
+    }
     let slow = |r: usize| {
         (r != scaling.base && doubts[r].is_none())
             .then(|| measures.slow_tasks(p, (scaling.base, r), &measured, threshold))?
@@ -137,7 +156,11 @@ fn doubt(
     } else if split() {
         Some(Doubt::Split)
     } else {
-        measures.is_of_other_code(p, runs).then_some(Doubt::Code)
+        let is_divided = scaling == Scaling::Strong && before.figures.run_threads != now.figures.run_threads;
+        let bursts = || measures.has_unlike_bursts(p, runs, least).then_some(Doubt::Bursts);
+        let divided = || (is_divided && measures.is_per_burst(p)).then_some(Doubt::Divided);
+        let code = measures.is_of_other_code(p, runs).then_some(Doubt::Code);
+        code.or_else(bursts).or_else(divided)
     }
 }
 

@@ -1,11 +1,34 @@
 //! What a comparison says of how phases scale: strong, weak, or as either.
 
-use super::findings::gains;
+use super::causes::gains;
 use super::{Comparison, Phase};
 use likewise::bursts::scaling::{Change, Scaling, Untold};
 use likewise::words::{listed, percent};
 
 impl Comparison {
+    /// `strong` or `weak`.
+    pub fn scaling_name(&self) -> &'static str {
+        match self.scaling {
+            Scaling::Strong => "strong",
+            Scaling::Weak => "weak",
+        }
+    }
+
+    /// What tells how the work grows with the threads.
+    pub fn scaling_told_by(&self) -> &'static str {
+        match self.told_scaling {
+            _ if self.is_on_few_cpus() => "not told of threads that share CPUs",
+            None => "as asked",
+            Some(told) if told.by_whole_runs && told.by_instructions => "by the instructions of whole runs",
+            Some(told) if told.by_whole_runs => {
+                "by the computing time of whole runs, as there are no instructions"
+            }
+            Some(told) if !told.is_sure() => "cannot be told, see below",
+            Some(told) if told.by_instructions => "by the instructions",
+            Some(_) => "by the computing time, as there are no instructions",
+        }
+    }
+
     /// What stops scaling.
     pub(super) fn stops(&self) -> Vec<String> {
         let phases = self.looked_at().filter_map(|phase| {

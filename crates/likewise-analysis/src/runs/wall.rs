@@ -1,5 +1,6 @@
 //! Whether a run, or an iteration, takes longer by the clock, and what for.
 
+use super::causes::ALSO;
 use super::words::times;
 use super::{Comparison, OfThread, Run, THRESHOLD_OF_SAME_THREADS};
 use likewise::bursts::scaling::{OneOff, Per, lengths_may_be_alike};
@@ -76,12 +77,13 @@ impl Comparison {
             _ => "and whether it does as much cannot be told".to_owned(),
         };
         Some(format!(
-            "From begin to end {} takes {} times as long as {}, {} against {}, {work}.",
+            "From begin to end {} takes {} times as long as {}, {} against {}, {work}{}.",
             runs[1].name,
             times(longer),
             runs[0].name,
             runs[1].elapsed,
-            runs[0].elapsed
+            runs[0].elapsed,
+            balance(runs, longer)
         ))
     }
 
@@ -233,6 +235,14 @@ impl Comparison {
         };
         now + (of(base) - of(r)) * in_wall
     }
+}
+
+/// The load balance of two whole runs, if it makes half of the difference of their times.
+fn balance([before, now]: [&Run; 2], longer: f64) -> String {
+    let balances = before.whole.load_balance().zip(now.whole.load_balance());
+    let is_much = |(a, b): &(f64, f64)| (a / b).ln() / longer.ln() >= ALSO;
+    let told = balances.filter(is_much);
+    told.map_or_else(String::new, |(a, b)| format!(": load balance, {} against {}", percent(b), percent(a)))
 }
 
 /// How far apart iterations with these numbers are, where all are as far.

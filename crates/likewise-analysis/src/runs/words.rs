@@ -23,6 +23,7 @@ pub(super) fn names(files: &[PathBuf]) -> Vec<String> {
 pub fn cause_of(change: &Change) -> &'static str {
     match change.worst().map(|factor| factor.kind) {
         Some(FactorKind::LoadBalance) if change.is_serial => "serial",
+        Some(FactorKind::Rate) if change.hardly_runs => "cannot tell",
         Some(kind) => cause(kind),
         None => "cannot tell",
     }

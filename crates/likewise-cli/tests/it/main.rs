@@ -3,6 +3,7 @@
 mod alike;
 mod bursts;
 mod code;
+mod compare_clock;
 mod compare_defects;
 mod compare_moved;
 mod counters;

@@ -42,6 +42,7 @@ fn run_json(comparison: &Comparison, run: &Run, r: usize) -> Value {
         "match": run.matched,
         "elapsed_ns": run.elapsed.0,
         "shared_cpus": run.shared_cpus,
+        "few_cpus": run.few_cpus,
         "compared_wall_ns": run.wall,
         "compared_longest_ns": run.all.as_ref().map(|all| all.longest),
         "on_core": run.all.as_ref().and_then(Measured::on_core),
@@ -62,7 +63,7 @@ fn phase_json(comparison: &Comparison, phase: &Phase) -> Value {
             "run": name(r), "clusters": clusters, "noise_bursts": matched.noise,
             "match": matched.confidence, "evidence": evidence(matched.evidence),
             "doubt": phase.doubts[r].map(Doubt::key),
-            "serial": figures.is_serial(),
+            "serial": figures.is_serial() && !comparison.is_on_few_cpus(),
             "serial_share": comparison.serial_share(r, figures),
             "slow_tasks": slow.as_ref().map(|slow| slow_json(comparison, phase, (r, measured), slow)),
         });

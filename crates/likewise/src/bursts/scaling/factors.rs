@@ -250,6 +250,9 @@ pub struct Change {
     pub factors: Vec<Factor>,
     /// The same in CPU time, where enough of it is known in both.
     pub in_cpu: Option<CpuChange>,
+    /// Whether threads hardly run in it in one of the two runs: then the factor of instructions
+    /// per time says for how much of it they wait, and not how fast they run.
+    pub hardly_runs: bool,
 }
 
 /// What of a change is there in CPU time.
@@ -281,6 +284,19 @@ impl CpuChange {
 }
 
 impl Change {
+    /// The same, where threads hardly run: instructions per cycle and cycles per time are no causes.
+    #[must_use]
+    pub fn hardly_running(self) -> Self {
+        let is_speed =
+            |f: &Factor| matches!(f.kind, FactorKind::Ipc | FactorKind::Frequency | FactorKind::Rate);
+        let (speed, mut factors): (Vec<Factor>, Vec<Factor>) = self.factors.into_iter().partition(is_speed);
+        if !speed.is_empty() {
+            let value = speed.iter().map(|f| f.value).product();
+            factors.push(Factor { kind: FactorKind::Rate, value });
+        }
+        Self { factors, hardly_runs: true, ..self }
+    }
+
     /// The least factor: the most of what is lost.
     #[must_use]
     pub fn worst(&self) -> Option<Factor> {
@@ -414,6 +430,7 @@ pub(super) fn change(base: &Measured, now: &Measured, scaling: Scaling) -> Chang
         is_serial: now.figures.is_serial(),
         factors,
         in_cpu,
+        hardly_runs: false,
     }
 }
 

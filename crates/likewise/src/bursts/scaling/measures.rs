@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use super::code::{CodeOfPhase, regions};
 use super::cpu::{Bounds, CpuTimes, in_cpu};
-use super::factors::{Factor, RunFigures, Scaling, change, figures_of, phase_figures, scaling_of, whole_run};
+use super::factors::{Factor, RunFigures, Scaling, change, figures_of, phase_figures};
 use super::lone::{self, Lone, alone_of};
 use super::matched::{Evidence, RunBursts, RunMatch};
 use super::measured::{Measured, Threads};
 use super::repeats::{Per, PhaseRepeats, Repeats};
+use super::spread::Evenness;
 use super::steps::SAME_WORK;
 use super::strays::Strays;
 use super::times::{ByTask, OddTasks, Times, as_many_each, odd_tasks, threads_of};
@@ -19,18 +20,6 @@ use crate::table::Nanos;
 /// Whole iterations are compared only if phases hold at least this share of the
 /// computing time of each run.
 const COMMON: f64 = 0.95;
-
-/// Scaling is strong from this share on: that of the time in phases that divide
-/// their work by the threads. In weak scaling no phase does.
-const DIVIDED: f64 = 0.2;
-/// Scaling is weak up to this share; between the two it cannot be told. The
-/// limit is not 5 %: made-up runs with strong scaling, in which the phases that
-/// divide their work hold only 4.6 % of the time, would be called weak.
-const HARDLY_DIVIDED: f64 = 0.025;
-/// A phase counts as run by all threads from this share of them on. What fewer
-/// threads do (for instance one for all) says nothing about the scaling: it is
-/// the same work in weak and in strong scaling.
-const ON_ALL: f64 = 0.9;
 
 /// A phase that matches at least so well is in no doubt.
 const SURE: f64 = 0.95;
@@ -47,36 +36,6 @@ const TWO_STEPS: f64 = 0.1;
 
 /// One run does a phase more often than another by more than this share.
 const MORE_OFTEN: f64 = 0.1;
-
-/// What kind of scaling it is, judged by the work of the phases.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ToldScaling {
-    /// What it is, or is taken for.
-    pub scaling: Scaling,
-    /// Share of the time of the run with the fewest threads, of phases on all
-    /// threads, in phases that divide their work by the threads.
-    pub divided: Result<f64, Untold>,
-    /// Whether work is instructions; else it is time.
-    pub by_instructions: bool,
-}
-
-/// Why it cannot be told how the work grows with the threads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Untold {
-    /// It is not known how often the runs repeat what they do.
-    Repeats,
-    /// The phases that the runs have in common, on all of their threads, hold less than half
-    /// of a run's time.
-    Phases,
-}
-
-impl ToldScaling {
-    /// Whether the phases tell it.
-    #[must_use]
-    pub fn is_sure(&self) -> bool {
-        self.divided.is_ok_and(|divided| divided >= DIVIDED || divided <= HARDLY_DIVIDED)
-    }
-}
 
 /// The applications and tasks of threads, and what each does of what threads do.
 fn by_task(threads: &Threads, of_thread: impl Fn(usize) -> (f64, f64)) -> (Vec<(u32, u32)>, ByTask) {
@@ -122,11 +81,11 @@ struct OfCpu<'a> {
 /// Runs whose phases are known, and how often they are run.
 #[derive(Clone, Debug)]
 pub struct Measures<'a> {
-    runs: &'a [RunBursts<'a>],
-    found: &'a RunMatch,
-    repeats: &'a Repeats,
+    pub(super) runs: &'a [RunBursts<'a>],
+    pub(super) found: &'a RunMatch,
+    pub(super) repeats: &'a Repeats,
     /// Of each run and phase, then of the bursts that are in none.
-    figures: Vec<Vec<RunFigures>>,
+    pub(super) figures: Vec<Vec<RunFigures>>,
     threads: Vec<Threads>,
     /// Of each run and phase: thread and duration of its bursts.
     members: Vec<Vec<Members>>,
@@ -138,6 +97,8 @@ pub struct Measures<'a> {
     /// Of each run and phase.
     code: Vec<Vec<CodeOfPhase>>,
     lone: Vec<Lone>,
+    /// Of each run and phase.
+    pub(super) evenness: Vec<Vec<Evenness>>,
 }
 
 impl<'a> Measures<'a> {
@@ -195,7 +156,9 @@ impl<'a> Measures<'a> {
         let threads = keys.into_iter().map(|(keys, _)| Threads::from(keys)).collect();
         let lone = |r: usize| Lone::of(&runs[r], &alone[r], &found.phase_of[r]);
         let lone = (0..runs.len()).map(lone).collect();
-        Self { runs, found, repeats, figures, threads, members, cpu, clusters, strays, code, lone }
+        let evenness =
+            runs.iter().zip(&found.phase_of).map(|(run, of)| Evenness::of_all(run, of, n)).collect();
+        Self { runs, found, repeats, figures, threads, members, cpu, clusters, strays, code, lone, evenness }
     }
 
     /// The share of a phase's time that may belong to another phase in one of
@@ -342,56 +305,6 @@ impl<'a> Measures<'a> {
             bounds.known(|| of(&cpu.members, &cpu.figures))
         });
         measured
-    }
-
-    /// What more threads are for, by the phases that all runs have on all of
-    /// their threads, each as [`scaling_of`] tells by its work per repetition. Phases of
-    /// which it is not known how often runs repeat them tell nothing.
-    ///
-    /// Strong, if phases with at least a fifth of the time (in the run with the
-    /// fewest threads) divide their work by the threads. A fifth is enough,
-    /// because work that each thread repeats is a common defect of strong
-    /// scaling, while in weak scaling no work is divided. Weak, if phases with at
-    /// most a fortieth of the time do. Between the two it cannot be told; it is
-    /// then taken for weak, since most of the work is not divided.
-    #[must_use]
-    pub fn scaling(&self) -> ToldScaling {
-        let threads = |&r: &usize| self.runs[r].threads();
-        let few = (0..self.runs.len()).min_by_key(threads).unwrap_or(0);
-        let on_all = |p: usize| {
-            let mut of_runs = self.figures.iter().map(|of_run| &of_run[p]);
-            of_runs.all(|f| f.instances > 0 && f.threads as f64 >= ON_ALL * f.run_threads as f64)
-        };
-        let (mut divided, mut all, mut unknown) = (0.0, 0.0, 0.0);
-        for (p, repeats) in self.repeats.phases.iter().enumerate().filter(|(p, _)| on_all(*p)) {
-            if repeats.per == Per::Burst {
-                unknown += self.figures[few][p].total.0 as f64;
-                continue;
-            }
-            let once = |r: usize| {
-                let figures = &self.figures[r][p];
-                RunFigures::sum(&[(1.0 / repeats.times[r], figures)], figures.run_threads, 0.0)
-            };
-            let of_runs: Vec<RunFigures> = (0..self.runs.len()).map(once).collect();
-            let time = self.figures[few][p].total.0 as f64;
-            all += time;
-            divided += if scaling_of(&of_runs) == Scaling::Strong { time } else { 0.0 };
-        }
-        let n = self.found.phases.len();
-        let is_half = |of_run: &Vec<RunFigures>| {
-            let time = |p: &usize| of_run[*p].total.0 as f64;
-            (0..n).filter(|&p| on_all(p)).map(|p| time(&p)).sum::<f64>()
-                >= 0.5 * (0..n).map(|p| time(&p)).sum::<f64>()
-        };
-        let divided = match all > 0.0 {
-            _ if unknown > all => Err(Untold::Repeats),
-            true if self.figures.iter().all(is_half) => Ok(divided / all),
-            _ => Err(Untold::Phases),
-        };
-        let is_strong = divided.is_ok_and(|divided| divided >= DIVIDED);
-        let scaling = if is_strong { Scaling::Strong } else { Scaling::Weak };
-        let by_instructions = self.runs.iter().all(|run| whole_run(run).instructions.is_some());
-        ToldScaling { scaling, divided, by_instructions }
     }
 
     /// Whether what a phase does more in one of two runs, by more than the share `least`,

@@ -21,6 +21,7 @@ mod ratios;
 mod ratios_tests;
 mod repeats;
 mod sequence;
+mod spread;
 #[cfg(test)]
 mod step_tests;
 mod steps;
@@ -29,6 +30,7 @@ mod strays;
 mod tests;
 mod threads;
 mod times;
+mod told;
 
 pub use by_calls::match_by_calls;
 pub use by_work::match_by_work;
@@ -39,11 +41,12 @@ pub use factors::{
 pub use lone::SERIAL_SHARE;
 pub use matched::{Evidence, MatchedPhase, PhaseInRun, RunBursts, RunMatch};
 pub use measured::{InCpu, Measured};
-pub use measures::{Measures, SlowTasks, ToldScaling, Untold};
+pub use measures::{Measures, SlowTasks};
 pub use neighbours::{AlikeBy, phases_between};
 pub use one_off::{Calm, OneOff, calm};
 pub use repeats::{IterationsFrom, Per, PhaseRepeats, Repeats, is_same_work, repeats, repeats_in_no_order};
 pub use times::{OddTasks, computing_within, lengths_may_be_alike};
+pub use told::{ToldScaling, Untold};
 
 use steps::{Nature, WorkRange};
 

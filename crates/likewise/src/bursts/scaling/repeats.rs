@@ -157,7 +157,11 @@ pub fn repeats(runs: &[RunBursts<'_>], found: &RunMatch, periods: &[Option<Perio
         .map(|p| (0..runs.len()).any(|r| is_in_loop(&counts[r][p], own[r], periods[r].as_ref())))
         .collect();
     let loops = Loops { counts: &counts, in_loop: &in_loop };
-    let (iterations, unlike_periods) = loops.iterations(&own);
+    let (mut iterations, mut unlike_periods) = loops.iterations(&own);
+    let counted = || runs.iter().all(|run| whole_run(run).instructions.is_some());
+    if may_be_miscounted(&iterations) && counted() && is_same_work(runs) {
+        (iterations, unlike_periods) = (vec![None; runs.len()], true);
+    }
     let known: Option<Vec<f64>> = iterations.iter().map(|known| known.map(|(n, _)| n as f64)).collect();
     let per = match &known {
         _ if total => Some(Per::Run),
@@ -178,6 +182,15 @@ pub fn repeats(runs: &[RunBursts<'_>], found: &RunMatch, periods: &[Option<Perio
     };
     let in_period = own.iter().zip(&iterations).map(in_period).collect();
     Repeats { iterations, in_period, phases, whole, unlike_periods, in_no_order: false }
+}
+
+/// Whether the iterations of runs that do the same work in all are not to be believed: there are more
+/// in one run than in another, and in one of them bursts alone tell them.
+fn may_be_miscounted(iterations: &[Option<(u64, IterationsFrom)>]) -> bool {
+    let known = || iterations.iter().flatten();
+    let (most, least) = (known().map(|(n, _)| *n).max(), known().map(|(n, _)| *n).min());
+    let is_unlike = most.zip(least).is_some_and(|(most, least)| !is_same(most as f64, least as f64));
+    is_unlike && known().any(|(_, from)| *from == IterationsFrom::Bursts)
 }
 
 /// Of runs that were [matched by their work](super::match_by_work): phases are compared per
@@ -487,6 +500,19 @@ mod tests {
         // One that is done less often has fewer.
         assert_eq!(of([60.0, 59.0], [60.0, 59.0]), [Some(60), Some(59)]);
         assert_eq!(of([60.0, 30.0], [60.0, 30.0]), [Some(60), Some(30)]);
+    }
+
+    /// "320 iterations against 107" was told of two runs of the same work, one of which has no
+    /// period, and "an efficiency of 137.4 %".
+    #[test]
+    fn unlike_iterations_of_the_same_work_are_not_believed() {
+        let of =
+            |a: (u64, IterationsFrom), b: (u64, IterationsFrom)| may_be_miscounted(&[Some(a), Some(b), None]);
+        let (period, bursts) = (IterationsFrom::Period, IterationsFrom::Bursts);
+        assert!(of((320, period), (107, bursts)) && of((107, bursts), (320, period)));
+        // Two periods are two witnesses; one more or less is no other number.
+        assert!(!of((31, period), (24, period)) && !of((60, period), (59, bursts)));
+        assert!(!may_be_miscounted(&[None, None]));
     }
 
     /// Without iterations: as much work in twice the bursts is one step in two halves.

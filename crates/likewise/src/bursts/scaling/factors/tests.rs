@@ -43,6 +43,24 @@ fn what_a_few_repetitions_did_is_no_loss_of_balance() {
     }
 }
 
+/// A phase at 0.005 and 0.058 cycles per ns was called faster by "more cycles per second, × 12.04".
+#[test]
+fn of_threads_that_hardly_run_no_speed_is_a_factor() {
+    let of = |total: u64, cycles: f64| {
+        let total = Nanos(total);
+        let counts = RunFigures { instructions: Some(1e3), cycles: Some(cycles), ..RunFigures::default() };
+        Measured::once(RunFigures { run_threads: 1, threads: 1, total, longest: total, ..counts })
+    };
+    let usual = change(&of(100_000, 500.0), &of(10_000, 600.0), Scaling::Strong);
+    assert_eq!(usual.best().map(|f| f.kind), Some(FactorKind::Frequency));
+    let efficiency = usual.efficiency;
+    let told = usual.hardly_running();
+    let kinds: Vec<FactorKind> = told.factors.iter().map(|f| f.kind).collect();
+    assert!(told.hardly_runs && !kinds.contains(&FactorKind::Ipc) && !kinds.contains(&FactorKind::Frequency));
+    let product: f64 = told.factors.iter().map(|f| f.value).product();
+    assert!((product / efficiency - 1.0).abs() < 1e-12);
+}
+
 proptest! {
     #[test]
     fn factors_multiply_to_the_efficiency(runs in prop::collection::vec(run(), 1..5), weak: bool) {
