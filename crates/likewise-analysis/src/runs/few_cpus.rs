@@ -9,7 +9,7 @@ use likewise::words::{counted, listed};
 /// The CPUs that a trace names, where there are more threads and never more than these compute at
 /// once.
 pub(super) fn of(analysis: &Analysis) -> Option<u32> {
-    analysis.findings.as_ref()?.few_cpus
+    Some(analysis.findings.as_ref()?.few_cpus?.cpus)
 }
 
 impl Comparison {
