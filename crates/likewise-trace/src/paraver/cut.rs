@@ -303,9 +303,7 @@ impl<'o> Part<'o> {
             Record::State { who, .. }
             | Record::Backwards { who, .. }
             | Record::Untimed { who }
-            | Record::Event { who, .. } => {
-                [who, who]
-            }
+            | Record::Event { who, .. } => [who, who],
             Record::Communication { from, to, .. } => [from, to],
             _ => return Ok(record),
         };

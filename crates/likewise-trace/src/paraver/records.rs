@@ -421,7 +421,9 @@ mod tests {
         assert_eq!(read("1:0:1:2:3:10:20:1\r").unwrap().0, state);
         let open = Record::State { who, begin: 10, end: None, value: 7 };
         assert_eq!(read("1:0:1:2:3:10:-1:7").unwrap().0, open);
-        for untimed in ["1:0:1:2:3:-2:20:1", "1:0:1:2:3:-2:-1:1", "1:0:1:2:3:10:-2:1", "2:1:1:2:3:-2:40000003:0"] {
+        for untimed in
+            ["1:0:1:2:3:-2:20:1", "1:0:1:2:3:-2:-1:1", "1:0:1:2:3:10:-2:1", "2:1:1:2:3:-2:40000003:0"]
+        {
             assert_eq!(read(untimed).unwrap().0, Record::Untimed { who }, "{untimed}");
         }
         let (event, pairs) =
@@ -444,7 +446,10 @@ mod tests {
             ("1:1:1:1:1:abc:3:1", "expected a begin time, found 'abc'"),
             ("1:1:1:1:1:-x:3:1", "expected a begin time, found '-x'"),
             ("2:1:1:1:1:-:7:8", "expected a time, found '-'"),
-            ("2:1:1:1:1:-5:7:", "expected an event value (from -2^63 to 2^64 - 1), found the end of the line"),
+            (
+                "2:1:1:1:1:-5:7:",
+                "expected an event value (from -2^63 to 2^64 - 1), found the end of the line",
+            ),
             ("1:1:1:1:1:5:9", "expected ':' after an end time, found the end of the line"),
             ("1:1:1:1:1:5:9:", "expected a state, found the end of the line"),
             ("1:1:1:1:1:5:9:1:2", "expected a state, found '1'"),
