@@ -7,7 +7,7 @@ use super::alone::time_alone;
 use super::causes::CANDIDATE;
 use super::finding::{Finding, FindingKind, LEAST_SHARE};
 use super::shape::{NOISE, Shape, by_chance, noise, shape};
-use super::single::{Stall, leave_usual, stall};
+use super::single::{Stall, stall};
 use super::step::VAGUE;
 use super::stretches::{Part, Stretches};
 use crate::bursts::serial::Scope;
@@ -33,7 +33,6 @@ pub(super) fn one_offs(
     whole: f64,
 ) -> Vec<(Finding, Nanos)> {
     let noise = stretches.all.noise();
-    leave_usual(stretches, parts);
     let mut gains: Vec<Vec<f64>> = vec![Vec::new(); stretches.all.n_labels()];
     parts.iter().for_each(|part| gains[part.key as usize].push(part.gain));
     let limits: Vec<f64> = gains.iter_mut().map(|gains| limit(gains, LEAST_SHARE * whole)).collect();
@@ -43,8 +42,7 @@ pub(super) fn one_offs(
     let is_long = |part: &Part| part.key == noise && part.removal >= LEAST_SHARE * whole;
     let mut times = vec![0; stretches.n_units()];
     parts.iter().filter(|part| is_long(part)).for_each(|part| times[part.unit as usize] += 1);
-    let is_rare = |part: &Part| stretches.n_units() == 1 || times[part.unit as usize] <= FEWEST;
-    let is_alone = |part: &Part| is_long(part) && is_rare(part);
+    let is_alone = |part: &Part| is_long(part) && times[part.unit as usize] <= FEWEST;
     let least = CANDIDATE * LEAST_SHARE * whole;
     let late = |part: &Part| {
         if is_alone(part) {

@@ -458,17 +458,16 @@ impl<'a> Stretches<'a> {
                 && self.all.duration(burst) as f64 >= long
                 && self.all.duration(burst) >= self.all.grouped_from.0
         };
-        let mut taken: Vec<u32> = bursts.iter().copied().filter(is_long).collect();
-        // With one thread, there is nothing that start and end of the program
-        // could be compared with.
+        // Of one thread nothing says whether it should be shorter: nobody waits for it.
         if self.n_units() == 1 {
-            taken.retain(|burst| ![self.order.first(), self.order.last()].contains(&Some(burst)));
+            return;
         }
+        let taken: Vec<u32> = bursts.iter().copied().filter(is_long).collect();
         let mut units: Vec<u32> = taken.iter().map(|&burst| self.unit(burst)).collect();
         units.sort_unstable();
         units.dedup();
         // What most units do is a step of the program, and no single burst.
-        if self.n_units() > 1 && 2 * units.len() > self.n_units() {
+        if 2 * units.len() > self.n_units() {
             return;
         }
         let Some(&longest) = taken.iter().max_by_key(|&&burst| (self.all.duration(burst), !burst)) else {
