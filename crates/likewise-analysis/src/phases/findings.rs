@@ -397,25 +397,31 @@ fn one_off(finding: &Finding, names: &Names) -> String {
              {others}: {win} of the run in all."
         ),
         FindingKind::OneOff { bursts: 1, duration, others: None, alone, .. } => format!(
-            "A burst of {duration} at {begin} on {threads} once, in no phase{}: {win} of the run.",
-            while_others(alone, not_begun(finding, duration)),
+            "A burst of {duration} at {begin} on {threads} once, in no phase{}",
+            while_others(alone, not_begun(finding, duration), &format!("{win} of the run")),
         ),
         FindingKind::OneOff { bursts, duration, others: None, alone, .. } => format!(
-            "{bursts} long bursts of no phase, the longest {duration} at {begin} on {threads}{}: {win} of the run in all.",
+            "{bursts} long bursts of no phase, the longest {duration} at {begin} on {threads}{}",
             // How long all of them take is not told: of one that is before all others, nothing is.
-            while_others(alone, if finding.before == Nanos::ZERO { Begun::Later } else { Begun::Partly }),
+            while_others(
+                alone,
+                if finding.before == Nanos::ZERO { Begun::Later } else { Begun::Partly },
+                &format!("{win} of the run in all")
+            ),
         ),
         _ => String::new(),
     }
 }
 
-fn while_others(alone: bool, begun: Begun) -> &'static str {
-    match begun {
-        _ if !alone => "",
-        Begun::Before => ", before the first burst of any other",
-        Begun::Partly => ", while no other computes",
-        Begun::Later => ", while all others wait",
-    }
+/// What others do meanwhile, and what would be won.
+fn while_others(alone: bool, begun: Begun, won: &str) -> String {
+    let meanwhile = match begun {
+        _ if !alone => return format!(": {won}."),
+        Begun::Before => "before the first burst of any other",
+        Begun::Partly => "while no other computes",
+        Begun::Later => "while all others wait",
+    };
+    format!(", {meanwhile}. Spread over all, {won} would be won.")
 }
 
 /// A thread that computes for less than this share of what the others do hardly

@@ -77,8 +77,12 @@ fn who_has_not_begun_is_not_said_to_wait() {
     let (duration, others) = (Nanos(4_000), None);
     let long = FindingKind::OneOff { bursts: 1, same: true, duration, others, itself: false, alone: true };
     let of = |before: u64| said_before(long, Scope::Run, &[(1, 1)], Nanos(before));
-    assert!(of(0).contains("in no phase, while all others wait: "), "{}", of(0));
-    assert!(of(4_000).contains("in no phase, before the first burst of any other: "), "{}", of(4_000));
+    assert!(of(0).contains("in no phase, while all others wait. Spread over all, "), "{}", of(0));
+    assert!(
+        of(4_000).contains("in no phase, before the first burst of any other. Spread over all, "),
+        "{}",
+        of(4_000)
+    );
 }
 
 #[test]

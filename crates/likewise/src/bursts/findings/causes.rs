@@ -19,7 +19,7 @@ use crate::table::Nanos;
 
 /// A phase that costs at least this share of the least cost that is reported can
 /// join a finding of the same threads; one that costs less is not named there.
-const CANDIDATE: f64 = 0.1;
+pub(super) const CANDIDATE: f64 = 0.1;
 
 /// A thread that is slow over at least this share of its computing time is
 /// reported as slow in all phases.

@@ -1,13 +1,17 @@
 //! What threads do instead of a phase that only some of them have.
 
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::counts::{Counts, evens_out, sum};
 use super::finding::LEAST_APART;
-use super::stretches::Stretches;
+use super::stretches::{Stretches, Sum};
 use crate::bursts::rates::instructions_and_cycles;
 use crate::median;
+
+/// A thread does one label instead of another if it does it at least so many times
+/// more often than the mean thread, in one stretch.
+const MORE: f64 = 0.25;
 
 impl Stretches<'_> {
     /// What others do next to some phases: for each of their bursts, the phase that
@@ -44,6 +48,37 @@ impl Stretches<'_> {
             }
         }
         times
+    }
+
+    /// A step that more than half of the units do equally often in a stretch, and what the others do
+    /// instead: steps (and noise) that only units have which lack it, each just as often as it does.
+    /// Empty where these have more or less.
+    pub(super) fn only_of_lacking(&self, bursts: &[u32], (most, often): (u32, f64)) -> Vec<u32> {
+        let step = |burst: u32| self.step[self.all.label(burst) as usize];
+        let mut lacks: BTreeMap<u32, f64> = BTreeMap::new();
+        for &burst in bursts {
+            *lacks.entry(self.unit(burst)).or_insert(often) -= f64::from(u8::from(step(burst) == most));
+        }
+        let n = lacks.len();
+        let n_full = lacks.values().filter(|lacks| **lacks == 0.0).count();
+        if n < self.peers(self.unit(bursts[0])) as usize || 2 * n_full <= n {
+            return Vec::new();
+        }
+        let (of_lacking, of_full): (Vec<u32>, Vec<u32>) =
+            bursts.iter().partition(|&&burst| lacks[&self.unit(burst)] > 0.0);
+        let of_full: BTreeSet<u32> = of_full.into_iter().map(step).collect();
+        let others: BTreeSet<u32> = of_lacking
+            .into_iter()
+            .map(step)
+            .filter(|step| *step != most && !of_full.contains(step))
+            .collect();
+        for &burst in bursts.iter().filter(|&&burst| others.contains(&step(burst))) {
+            *lacks.entry(self.unit(burst)).or_default() -= 1.0;
+        }
+        if lacks.into_values().any(|lacks| lacks != 0.0) {
+            return Vec::new();
+        }
+        others.into_iter().chain([most]).collect()
     }
 
     /// What most others do in the place of each phase: where most units do as many bursts one
@@ -158,4 +193,33 @@ fn nearest(moments: &[u64], at: u64) -> u64 {
     let after = moments.partition_point(|&moment| moment < at);
     let around = moments[after.saturating_sub(1)..].iter().take(2);
     around.map(|moment| moment.abs_diff(at)).min().unwrap_or(u64::MAX)
+}
+
+/// The labels that threads do one instead of the other in a stretch: those that
+/// the slowest thread does more often than the mean thread, and those that it does
+/// less often. Empty if there are not both. Bursts of no phase count too, if they
+/// are just as many as some threads lack of a phase, and `is_missing` says that they are theirs.
+pub(super) fn instead(sums: &[Sum], noise: u32, n: f64, is_missing: impl Fn(&Sum) -> bool) -> Vec<u32> {
+    let times_more = |sum: &Sum| sum.own_count - sum.count / n;
+    let side = |is_one: &dyn Fn(&Sum) -> bool| {
+        sums.iter().filter(|sum| is_one(sum)).map(|sum| sum.label).collect::<Vec<u32>>()
+    };
+    let more = side(&|sum| times_more(sum) >= MORE && sum.own > sum.time / n);
+    let less = side(&|sum| times_more(sum) < 0.0);
+    let mut joined = if more.is_empty() || less.is_empty() { Vec::new() } else { [more, less].concat() };
+    // Where just as many bursts are missing as there are of no phase.
+    let odd = sums.iter().find(|sum| sum.label == noise).map_or(0.0, |sum| sum.count);
+    let missing = |sum: &&Sum| sum.label != noise && odd > 0.0 && n * sum.most_count - sum.count == odd;
+    let lacking =
+        sums.iter().filter(missing).filter(|sum| is_missing(sum)).max_by(|a, b| a.time.total_cmp(&b.time));
+    if let Some(lacking) = lacking.filter(|sum| joined.is_empty() || joined.contains(&sum.label)) {
+        joined.extend([lacking.label, noise]);
+    }
+    joined
+}
+
+/// The step with most time, if some units do it less often than others.
+pub(super) fn lacking(sums: &[Sum], noise: u32, n: f64) -> Option<&Sum> {
+    let most = sums.iter().filter(|sum| sum.label != noise).max_by(|a, b| a.time.total_cmp(&b.time));
+    most.filter(|sum| n * sum.most_count > sum.count)
 }

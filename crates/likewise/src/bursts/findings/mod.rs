@@ -46,7 +46,7 @@ const MOST: usize = 5;
 /// threads, single long bursts and low IPC.
 ///
 /// Each defect is reported once: a slow thread is not reported as imbalance too,
-/// nor its phase as one of low IPC.
+/// nor does it make its phase one of low IPC.
 ///
 /// # Panics
 /// If `phase` is not as long as the table.
@@ -78,9 +78,9 @@ pub fn findings(input: &FindingsInput<'_>) -> Findings {
     };
     let ((mut list, balance), slower) = rayon::join(by_stretch, || slower::slower(&all, whole));
     list.extend(slower);
-    let told: Vec<ClusterId> = (list.iter())
-        .filter(|f| !matches!(f.kind, FindingKind::Imbalance { .. }))
-        .flat_map(|f| f.phases.iter().copied())
+    let told = list.iter().filter(|f| !matches!(f.kind, FindingKind::Imbalance { .. }));
+    let told: Vec<(ClusterId, ThreadName)> = told
+        .flat_map(|f| f.phases.iter().flat_map(|&phase| f.threads.iter().map(move |&thread| (phase, thread))))
         .collect();
     list.extend(low_ipc::low_ipc(&all, length, &told));
     list.retain(|finding| finding.share >= LEAST_SHARE && (few_cpus.is_none() || !finding.is_by_waiting()));

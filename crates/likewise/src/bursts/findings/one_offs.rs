@@ -4,9 +4,11 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use super::alone::time_alone;
+use super::causes::CANDIDATE;
 use super::finding::{Finding, FindingKind, LEAST_SHARE};
-use super::shape::{Shape, shape};
-use super::single::{Stall, leave_usual, stall};
+use super::shape::{NOISE, Shape, by_chance, noise, shape};
+use super::single::{Stall, stall};
+use super::step::VAGUE;
 use super::stretches::{Part, Stretches};
 use crate::bursts::serial::Scope;
 use crate::median;
@@ -18,6 +20,10 @@ pub(super) const FEWEST: usize = 4;
 /// A part is a one-off if it costs so many times what the parts of its phase usually do.
 const OUT: f64 = 10.0;
 
+/// Threads are as late in another part of a step if what they take longer than the others is at least
+/// this much of what it is here, both as a share of their time: it is nearer to that than to none.
+const AS_LATE: f64 = 0.5;
+
 /// Takes out the parts that cost much in one stretch, while the other parts of
 /// their phase cost little. With each comes for how much of its long bursts of no phase no
 /// other computes.
@@ -27,7 +33,6 @@ pub(super) fn one_offs(
     whole: f64,
 ) -> Vec<(Finding, Nanos)> {
     let noise = stretches.all.noise();
-    leave_usual(stretches, parts);
     let mut gains: Vec<Vec<f64>> = vec![Vec::new(); stretches.all.n_labels()];
     parts.iter().for_each(|part| gains[part.key as usize].push(part.gain));
     let limits: Vec<f64> = gains.iter_mut().map(|gains| limit(gains, LEAST_SHARE * whole)).collect();
@@ -37,31 +42,37 @@ pub(super) fn one_offs(
     let is_long = |part: &Part| part.key == noise && part.removal >= LEAST_SHARE * whole;
     let mut times = vec![0; stretches.n_units()];
     parts.iter().filter(|part| is_long(part)).for_each(|part| times[part.unit as usize] += 1);
-    let is_rare = |part: &Part| stretches.n_units() == 1 || times[part.unit as usize] <= FEWEST;
-    let mut found: Vec<(u32, Finding, Nanos)> = Vec::new();
-    parts.retain(|part| {
-        let is_alone = is_long(part) && is_rare(part);
+    let is_alone = |part: &Part| is_long(part) && times[part.unit as usize] <= FEWEST;
+    let least = CANDIDATE * LEAST_SHARE * whole;
+    let late = |part: &Part| {
+        if is_alone(part) {
+            return Late::of(stretches, part);
+        }
         let stands_out = part.key != noise
             && part.gain >= limits[part.key as usize]
             && gain_by_burst(stretches, part) >= OUT * usually[part.key as usize];
-        let late = (is_alone || stands_out).then(|| Late::of(stretches, part)).flatten();
+        let late = stands_out.then(|| Late::of(stretches, part)).flatten();
         // What the others never do is no step that takes long once.
-        let late = late.filter(|late| is_alone || late.others > 0.0);
-        if let Some(late) = &late {
-            let next = one_off(stretches, part, late, is_alone, whole);
-            match found.last_mut() {
-                Some((stretch, last, _)) if part.stretch - *stretch <= 1 && goes_on(last, &next) => {
-                    (*stretch, *last) = (part.stretch, one_after(last, next));
-                }
-                _ => {
-                    let is_other = |own, other| stretches.unit(own) != stretches.unit(other);
-                    let of_stretch = stretches.of_stretch(part.stretch);
-                    let alone = time_alone(stretches, &part.long, of_stretch, is_other);
-                    found.push((part.stretch, next, Nanos(alone as u64)));
-                }
+        late.filter(|late| late.others > 0.0 && is_unusual(stretches, parts, (part, late), least))
+    };
+    let all: Vec<Option<Late>> = parts.iter().map(late).collect();
+    let mut all = all.into_iter();
+    let mut found: Vec<(u32, Finding, Nanos)> = Vec::new();
+    parts.retain(|part| {
+        let Some(late) = all.next().flatten() else { return true };
+        let next = one_off(stretches, part, &late, is_alone(part), whole);
+        match found.last_mut() {
+            Some((stretch, last, _)) if part.stretch - *stretch <= 1 && goes_on(last, &next) => {
+                (*stretch, *last) = (part.stretch, one_after(last, next));
+            }
+            _ => {
+                let is_other = |own, other| stretches.unit(own) != stretches.unit(other);
+                let of_stretch = stretches.of_stretch(part.stretch);
+                let alone = time_alone(stretches, &part.long, of_stretch, is_other);
+                found.push((part.stretch, next, Nanos(alone as u64)));
             }
         }
-        late.is_none()
+        false
     });
     let n_parts: Vec<usize> = gains.iter().map(Vec::len).collect();
     let found = found.into_iter().map(|(_, finding, alone)| (finding, alone));
@@ -100,6 +111,33 @@ fn stalls(
         (finding, Nanos::ZERO)
     };
     found.into_iter().map(told).collect()
+}
+
+/// Whether threads are late in a part as they usually are not: further than by chance, and in fewer
+/// than four parts of the step by as large a share, or in a tenth at most of those that are about as
+/// long. Where the size of a step grows, it costs more each time, because all have more to do; if
+/// the same threads are late in it each time, nothing of it happened once. Of parts that cost less
+/// than `least`, who is late says nothing.
+fn is_unusual(stretches: &Stretches<'_>, parts: &[Part], (part, late): (&Part, &Late), least: f64) -> bool {
+    let group = stretches.group_of(part.unit);
+    let is_beside = |other: &&Part| other.key == part.key && stretches.group_of(other.unit) == group;
+    let step: Vec<&Part> = parts.iter().filter(is_beside).collect();
+    let mut is_late = vec![false; stretches.n_units()];
+    late.units.iter().for_each(|&unit| is_late[unit as usize] = true);
+    let n_late = late.units.len() as f64;
+    // What they take longer than the others, over what they take.
+    let apart = |other: &Part| {
+        let is_own = |burst: &&u32| is_late[stretches.unit(**burst) as usize];
+        let own: u64 = other.bursts.iter().filter(is_own).map(|&burst| stretches.all.duration(burst)).sum();
+        let others = (other.time() - own as f64).max(0.0) / (other.n - n_late).max(1.0);
+        1.0 - others * n_late / own as f64
+    };
+    let share = AS_LATE * apart(part);
+    let n_as_late = step.iter().filter(|other| other.gain >= least && apart(other) >= share).count();
+    let n_as_long = step.iter().filter(|other| OUT * other.time() >= part.time()).count();
+    let chance = noise(stretches, &step).unwrap_or(NOISE).min(VAGUE * NOISE);
+    (n_as_late < FEWEST || n_as_late <= n_as_long.div_ceil(10))
+        && part.gain >= by_chance(part.n, 1.0, chance) * part.mean
 }
 
 /// What a part costs for each burst that its slowest unit has in it. Stretches may be of unlike
@@ -270,7 +308,7 @@ impl Late {
 }
 
 /// What the others do in place of the slowest unit's longest burst: the phase, and
-/// how long a burst of it takes on the others. It is the burst's own phase, or
+/// how long the burst of it takes that begins nearest on each of them. It is the burst's own phase, or
 /// else the one that most others begin next to it.
 pub(super) fn in_place_of(stretches: &Stretches<'_>, part: &Part) -> Option<(u32, f64)> {
     let all = stretches.all;
@@ -278,22 +316,30 @@ pub(super) fn in_place_of(stretches: &Stretches<'_>, part: &Part) -> Option<(u32
     let own = all.label(part.longest);
     let mut votes: BTreeMap<u32, usize> = BTreeMap::new();
     if own == all.noise() {
-        // Of each unit, the nearest begin, and the phase of that burst.
-        let mut nearest: BTreeMap<u32, (u64, u32)> = BTreeMap::new();
-        for burst in others() {
-            let apart = all.begin(burst).0.abs_diff(all.begin(part.longest).0);
-            let best = nearest.entry(stretches.unit(burst)).or_insert((u64::MAX, own));
-            *best = (*best).min((apart, all.label(burst)));
-        }
-        nearest.values().for_each(|&(_, label)| *votes.entry(label).or_insert(0) += 1);
+        let nearest = nearest(stretches, others(), part.longest);
+        nearest.values().for_each(|&(_, burst)| *votes.entry(all.label(burst)).or_insert(0) += 1);
     } else {
         votes.insert(own, 1);
     }
     let (&label, _) = votes.iter().max_by(|a, b| a.1.cmp(b.1).then(b.0.cmp(a.0)))?;
-    let times: Vec<u64> =
-        others().filter(|&burst| all.label(burst) == label).map(|burst| all.duration(burst)).collect();
-    (label != all.noise() && !times.is_empty())
-        .then(|| (label, times.iter().sum::<u64>() as f64 / times.len() as f64))
+    let of_phase = nearest(stretches, others().filter(|&burst| all.label(burst) == label), part.longest);
+    let times: f64 = of_phase.values().map(|&(_, burst)| all.duration(burst) as f64).sum();
+    (label != all.noise() && !of_phase.is_empty()).then(|| (label, times / of_phase.len() as f64))
+}
+
+/// Of the units of some bursts, which begins nearest to another burst, and how far from it.
+fn nearest(
+    stretches: &Stretches<'_>,
+    bursts: impl Iterator<Item = u32>,
+    to: u32,
+) -> BTreeMap<u32, (u64, u32)> {
+    let mut nearest: BTreeMap<u32, (u64, u32)> = BTreeMap::new();
+    for burst in bursts {
+        let apart = stretches.all.begin(burst).0.abs_diff(stretches.all.begin(to).0);
+        let best = nearest.entry(stretches.unit(burst)).or_insert((apart, burst));
+        *best = (*best).min((apart, burst));
+    }
+    nearest
 }
 
 /// Puts one-offs together: those of the same threads, those of one phase, and those

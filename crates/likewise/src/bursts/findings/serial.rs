@@ -115,16 +115,21 @@ pub(super) fn without_serial(
     (rest, uneven)
 }
 
-/// Several long bursts of no phase, of one thread and while no other of `n` computes, are serial
-/// time: what the first thread of an OpenMP program does between its regions may be unlike each
-/// time. One such burst is something that happened once.
+/// What long bursts of no phase win while no other of `n` computes: `n` threads could share them. Several
+/// of one thread are serial time: what the first thread of an OpenMP program does between its
+/// regions may be unlike each time. So is one before the first burst of any other: it is how the
+/// program starts. Another single one is something that happened once.
 pub(super) fn as_serial(mut found: Finding, whole: f64, n: usize) -> Finding {
-    if let FindingKind::OneOff { bursts: 2.., same: true, alone: true, .. } = found.kind
-        && found.threads.len() == 1
-    {
-        let time = Nanos((found.share * whole) as u64);
+    let FindingKind::OneOff { bursts, same, alone: true, others: None, .. } = found.kind else {
+        return found;
+    };
+    let time = found.share * whole;
+    let is_start = is_nearly_all(found.before.0 as f64, time);
+    if same && found.threads.len() == 1 && (bursts > 1 || is_start) {
+        let time = Nanos(time as u64);
         found.kind = FindingKind::Serial { time, alone: time };
-        found.share *= 1.0 - 1.0 / n as f64;
     }
+    let spread = 1.0 - 1.0 / n as f64;
+    (found.share, found.most) = (found.share * spread, found.most * spread);
     found
 }

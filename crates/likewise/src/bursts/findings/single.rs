@@ -5,8 +5,6 @@ use std::collections::BTreeMap;
 
 use super::finding::LEAST_APART;
 use super::one_offs::{FEWEST, in_place_of, limit};
-use super::shape::NOISE;
-use super::step::VAGUE;
 use super::stretches::{Part, Stretches};
 use crate::bursts::rates::instructions_and_cycles;
 use crate::bursts::serial::is_nearly_all;
@@ -30,31 +28,6 @@ pub(super) struct Stall {
     pub(super) more: [f64; 2],
 }
 
-/// Leaves long bursts of no phase out of a run of one thread if they are as long as those of a
-/// phase usually are: the grouping then missed a burst of the loop, and nothing happened once.
-/// They are if they are within the middle half of the phase's bursts, or apart from it by no
-/// more than is ever put down to chance.
-pub(super) fn leave_usual(stretches: &Stretches<'_>, parts: &mut [Part]) {
-    if stretches.n_units() != 1 || parts.iter().all(|part| part.long.is_empty()) {
-        return;
-    }
-    let all = stretches.all;
-    let chance = 1.0 + VAGUE * NOISE;
-    let middle = |bursts: Vec<u32>| {
-        let durations = median::sorted(bursts.into_iter().map(|burst| all.duration(burst) as f64));
-        let n = durations.len();
-        (n >= FEWEST).then(|| durations[n / 4] / chance..=durations[3 * n / 4] * chance)
-    };
-    let usual: Vec<_> = all.bursts_by_label().into_iter().filter_map(middle).collect();
-    for part in parts.iter_mut().filter(|part| !part.long.is_empty()) {
-        let time = |burst: u32| all.duration(burst) as f64;
-        part.long.retain(|&burst| !usual.iter().any(|usual| usual.contains(&time(burst))));
-        part.removal = part.long.iter().map(|&burst| time(burst)).sum();
-        let longest = part.long.iter().copied().max_by_key(|&burst| (all.duration(burst), !burst));
-        part.longest = longest.unwrap_or(part.longest);
-    }
-}
-
 /// Whether the longest burst of the slowest unit takes `least` more than its thread usually does:
 /// far more than its bursts of the phase usually differ, and hardly any of them so. A burst of no
 /// phase is compared with those of the phase in whose place it stands. `of_phase` has the bursts of
@@ -68,7 +41,7 @@ pub(super) fn stall<'b>(
     stretches: &Stretches<'_>,
     part: &Part,
     least: f64,
-    of_phase: impl FnOnce(u32) -> &'b [u32],
+    of_phase: impl Fn(u32) -> &'b [u32],
 ) -> Option<Stall> {
     let all = stretches.all;
     let is_only = stretches.n_units() == 1;
@@ -78,7 +51,11 @@ pub(super) fn stall<'b>(
     }
     let ahead = if is_only { f64::INFINITY } else { ahead(stretches, part) };
     let label = all.label(part.longest);
-    let (label, others) = if is_only { (label, 0.0) } else { in_place_of(stretches, part)? };
+    let (label, others) = match is_only {
+        true if label == all.noise() => (in_own_place(stretches, part.longest, least, &of_phase)?, 0.0),
+        true => (label, 0.0),
+        false => in_place_of(stretches, part)?,
+    };
     if ahead < least || label == all.noise() {
         return None;
     }
@@ -124,6 +101,37 @@ pub(super) fn stall<'b>(
     let next = by_unit.into_values().map(|(_, [time, _], _)| time).fold(0.0, f64::max);
     let won = (told[0] - next).min(ahead);
     (won >= least).then_some(Stall { label, bursts, others, won, more: told })
+}
+
+/// In a run of one thread, the phase in whose place a burst of no phase stands: it has the same
+/// instructions and stands between the same two phases as some of its bursts. Of several the one
+/// whose bursts are nearest to it. None where it takes as long as those of one usually do: the
+/// grouping missed it, and nothing happened once.
+fn in_own_place<'b>(
+    stretches: &Stretches<'_>,
+    burst: u32,
+    least: f64,
+    of_phase: &impl Fn(u32) -> &'b [u32],
+) -> Option<u32> {
+    let all = stretches.all;
+    if all.duration(burst) < all.grouped_from.0 {
+        return None;
+    }
+    let around = |three: &&[u32]| [all.label(three[0]), all.label(three[2])];
+    let threes = || stretches.order().windows(3);
+    let own = around(&threes().find(|three| three[1] == burst)?);
+    let mut labels: Vec<u32> =
+        threes().filter(|three| around(three) == own).map(|three| all.label(three[1])).collect();
+    labels.sort_unstable();
+    labels.dedup();
+    let mut found: Vec<(f64, u32)> = Vec::new();
+    for label in labels.into_iter().filter(|&label| label != all.noise() && of_phase(label).len() >= FEWEST) {
+        let usual = Usual::of(stretches, of_phase(label), least)?;
+        if usual.same_work(burst).is_some() {
+            found.push((usual.longer(burst)?, label));
+        }
+    }
+    found.into_iter().min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))).map(|(_, label)| label)
 }
 
 /// What bursts of a phase usually are, and from what on one is longer.

@@ -12,14 +12,11 @@ use rayon::prelude::*;
 use super::counted::Counted;
 use super::counts::{self, Counts, both, evens_out, sum, uneven};
 use super::finding::ThreadName;
+use super::instead::{instead, lacking};
 use super::launch;
 pub(super) use super::part::Part;
 use crate::bursts::serial::is_nearly_all;
 use crate::table::Nanos;
-
-/// A thread does one label instead of another if it does it at least so many times
-/// more often than the mean thread, in one stretch.
-const MORE: f64 = 0.25;
 
 /// A phase is one of some threads only, if the distances of its counts from their
 /// mean add up to at least this share of all its bursts: that is so if at most
@@ -42,7 +39,7 @@ pub(super) struct Stretches<'a> {
     pub(super) all: &'a Counted<'a>,
     /// Of each label, its step: the least label among those that threads do one
     /// instead of the other.
-    step: Vec<u32>,
+    pub(super) step: Vec<u32>,
     /// Of each thread, what is compared: itself, or its task.
     unit: Vec<u32>,
     /// Of each unit, the place of those that it is compared with.
@@ -65,16 +62,16 @@ struct Room {
 
 /// What all threads do of a label in a stretch.
 #[derive(Clone, Copy, Default)]
-struct Sum {
-    label: u32,
-    time: f64,
-    count: f64,
-    own: f64,
-    own_count: f64,
+pub(super) struct Sum {
+    pub(super) label: u32,
+    pub(super) time: f64,
+    pub(super) count: f64,
+    pub(super) own: f64,
+    pub(super) own_count: f64,
     /// How often the thread does it that does it most often.
-    most_count: f64,
-    longest: u32,
-    own_longest: Option<u32>,
+    pub(super) most_count: f64,
+    pub(super) longest: u32,
+    pub(super) own_longest: Option<u32>,
 }
 
 impl<'a> Stretches<'a> {
@@ -338,7 +335,13 @@ impl<'a> Stretches<'a> {
         let is_same = sums.iter().all(|sum| step(sum.label) == sum.label);
         let by_steps = (!is_same).then(|| self.sums(bursts, slowest, &step));
         let is_missing = |of: &Sum| self.is_missing(bursts, of);
-        let joined = instead(by_steps.as_ref().unwrap_or(&sums), self.all.noise(), n, is_missing);
+        let by_steps = by_steps.as_ref().unwrap_or(&sums);
+        let mut joined = instead(by_steps, self.all.noise(), n, is_missing);
+        if joined.is_empty()
+            && let Some(lacking) = lacking(by_steps, self.all.noise(), n)
+        {
+            joined = self.only_of_lacking(bursts, (lacking.label, lacking.most_count));
+        }
         let mut by_step: BTreeMap<u32, Vec<Sum>> = BTreeMap::new();
         sums.iter().for_each(|sum| by_step.entry(step(sum.label)).or_default().push(*sum));
         let (together, apart): (Vec<_>, Vec<_>) =
@@ -458,17 +461,16 @@ impl<'a> Stretches<'a> {
                 && self.all.duration(burst) as f64 >= long
                 && self.all.duration(burst) >= self.all.grouped_from.0
         };
-        let mut taken: Vec<u32> = bursts.iter().copied().filter(is_long).collect();
-        // With one thread, there is nothing that start and end of the program
-        // could be compared with.
+        // Of one thread nothing says whether it should be shorter: nobody waits for it.
         if self.n_units() == 1 {
-            taken.retain(|burst| ![self.order.first(), self.order.last()].contains(&Some(burst)));
+            return;
         }
+        let taken: Vec<u32> = bursts.iter().copied().filter(is_long).collect();
         let mut units: Vec<u32> = taken.iter().map(|&burst| self.unit(burst)).collect();
         units.sort_unstable();
         units.dedup();
         // What most units do is a step of the program, and no single burst.
-        if self.n_units() > 1 && 2 * units.len() > self.n_units() {
+        if 2 * units.len() > self.n_units() {
             return;
         }
         let Some(&longest) = taken.iter().max_by_key(|&&burst| (self.all.duration(burst), !burst)) else {
@@ -574,27 +576,4 @@ impl<'a> Stretches<'a> {
         };
         units.iter().flat_map(|&unit| called(unit)).collect()
     }
-}
-
-/// The labels that threads do one instead of the other in a stretch: those that
-/// the slowest thread does more often than the mean thread, and those that it does
-/// less often. Empty if there are not both. Bursts of no phase count too, if they
-/// are just as many as some threads lack of a phase, and `is_missing` says that they are theirs.
-fn instead(sums: &[Sum], noise: u32, n: f64, is_missing: impl Fn(&Sum) -> bool) -> Vec<u32> {
-    let times_more = |sum: &Sum| sum.own_count - sum.count / n;
-    let side = |is_one: &dyn Fn(&Sum) -> bool| {
-        sums.iter().filter(|sum| is_one(sum)).map(|sum| sum.label).collect::<Vec<u32>>()
-    };
-    let more = side(&|sum| times_more(sum) >= MORE && sum.own > sum.time / n);
-    let less = side(&|sum| times_more(sum) < 0.0);
-    let mut joined = if more.is_empty() || less.is_empty() { Vec::new() } else { [more, less].concat() };
-    // Where just as many bursts are missing as there are of no phase.
-    let odd = sums.iter().find(|sum| sum.label == noise).map_or(0.0, |sum| sum.count);
-    let missing = |sum: &&Sum| sum.label != noise && odd > 0.0 && n * sum.most_count - sum.count == odd;
-    let lacking =
-        sums.iter().filter(missing).filter(|sum| is_missing(sum)).max_by(|a, b| a.time.total_cmp(&b.time));
-    if let Some(lacking) = lacking.filter(|sum| joined.is_empty() || joined.contains(&sum.label)) {
-        joined.extend([lacking.label, noise]);
-    }
-    joined
 }

@@ -125,3 +125,29 @@ fn a_task_with_more_to_do_in_phases_that_nothing_separates_is_not_serial() {
     assert!(matches!(finding.kind, FindingKind::Serial { .. }), "{finding:?}");
     assert!(tasks(finding) == [3] && numbers(finding) == [4], "{finding:?}");
 }
+
+/// The start of one of 16 tasks is grouped with a phase that all do later, and that of two with none:
+/// it is one step. ("A gradient from 93.5 ms on task 1 to 1.62 s on task 14" was told, where
+/// task 16 takes longest in the later steps.)
+#[test]
+fn what_only_those_do_that_lack_a_step_is_that_step() {
+    let start = |task: u32| {
+        let phase = match task {
+            14 => 1,
+            15 | 16 => 0,
+            _ => 2,
+        };
+        (task, 0, 3_000 - u64::from(task), phase, 3e3, 3e3)
+    };
+    let step = |step: u64| {
+        (1..17).map(move |task| {
+            let time = 500 + 25 * u64::from(task);
+            (task, 4_000 + 1_000 * step, time, 1, time as f64, time as f64)
+        })
+    };
+    let bursts: Vec<Burst> = (1..17).map(start).chain((0..10).flat_map(step)).collect();
+    let found = found(&bursts, 14_000);
+    let [finding] = &found.list[..] else { panic!("{found:?}") };
+    let gradient = finding.gradient.as_ref().expect("a gradient");
+    assert_eq!((tasks(finding), gradient.most_time), (vec![16], Nanos(9_000)), "{finding:?}");
+}

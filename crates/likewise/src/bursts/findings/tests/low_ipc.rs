@@ -47,3 +47,49 @@ fn it_costs_most_in_its_longest_burst() {
     let low = found.list.iter().find(|finding| matches!(finding.kind, FindingKind::LowIpc { .. }));
     assert_eq!(low.expect("a low IPC").begin, begin);
 }
+
+/// Phase 1, two thirds of the computing of all 8 threads at a tenth of the IPC, was not told, because
+/// four of them are slower in it than the others.
+#[test]
+fn a_phase_in_which_some_are_slow_too_is_of_low_ipc_by_the_others() {
+    let found = |low: f64| {
+        let step = |step: u64| {
+            (1..9).flat_map(move |task| {
+                let slow = if task > 4 { 1.4 } else { 1.0 };
+                let cycles = 400.0 * slow;
+                [
+                    (task, step * 1_000, 300, 1, 600.0, 300.0),
+                    (task, step * 1_000 + 310, cycles as u64, 2, low, cycles),
+                ]
+            })
+        };
+        found(&(0..10).flat_map(step).collect::<Vec<_>>(), 10_000)
+    };
+    let both = found(200.0);
+    let slow = both.list.iter().find(|f| matches!(f.kind, FindingKind::SlowThreads { .. }));
+    assert_eq!(tasks(slow.expect("slow tasks")), [5, 6, 7, 8], "{both:?}");
+    let low = both.list.iter().find(|f| matches!(f.kind, FindingKind::LowIpc { .. })).expect("a low IPC");
+    // The IPC is that of the phase. As the others, the slow ones would take 400, too.
+    let FindingKind::LowIpc { ipc, others } = low.kind else { panic!("{low:?}") };
+    assert!(near(ipc, 200.0 / 480.0) && near(others, 2.0), "{low:?}");
+    assert!(near(low.share, 0.4 * 0.75) && numbers(low) == [2], "{low:?}");
+    // At 1.2 where all else has 2, only the slow ones are below half.
+    let slow = found(480.0);
+    assert!(!slow.list.iter().any(|f| matches!(f.kind, FindingKind::LowIpc { .. })), "{slow:?}");
+}
+
+/// "Phase 1 has an IPC of 0.16, all else 0.43" was told where all else is 0.03 % of the computing.
+#[test]
+fn next_to_nothing_is_no_yardstick() {
+    for (length, told) in [(6, false), (100, true)] {
+        let step = |step: u64| {
+            let own = (1..5).map(move |task| (task, step * 1_000, 800, 1, 200.0, 800.0));
+            let rest =
+                move |task| (task, step * 1_000 + 850, 2 * length, 2, 2.0 * length as f64, length as f64);
+            own.chain((1..5).filter(move |_| step % 2 == 0).map(rest))
+        };
+        let found = found(&(0..10).flat_map(step).collect::<Vec<_>>(), 10_000);
+        let is_told = found.list.iter().any(|f| matches!(f.kind, FindingKind::LowIpc { .. }));
+        assert_eq!(is_told, told, "{length}: {found:?}");
+    }
+}
