@@ -48,6 +48,13 @@ impl Sum {
         let ipc = self.instructions / self.cycles;
         (is_known(self.counted, self.time) && ipc.is_finite()).then_some(ipc)
     }
+
+    /// For what share of its time it runs, if all else runs throughout: a thread that waits in a
+    /// burst counts fewer cycles, and no other IPC makes its wait shorter.
+    fn running(self, others: Self) -> f64 {
+        let share = (self.cycles / self.counted) / (others.cycles / others.counted);
+        if share.is_finite() { share.min(1.0) } else { 1.0 }
+    }
 }
 
 /// Phases that most threads have, with an IPC far below that of all else. The threads that another
@@ -94,7 +101,7 @@ pub(super) fn low_ipc(counted: &Counted<'_>, end: Nanos, told: &[(ClusterId, Thr
             return None;
         }
         let longest = longest[label]?;
-        let less = (1.0 - ipc / others) / (n_threads as f64 * end.0 as f64);
+        let less = own.running(rest) * (1.0 - ipc / others) / (n_threads as f64 * end.0 as f64);
         // Were those that are named as the others.
         let time = own.time * threads[label] as f64 / n_others as f64;
         Some(Finding {

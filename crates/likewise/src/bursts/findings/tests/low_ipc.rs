@@ -27,6 +27,16 @@ fn a_phase_of_low_ipc_is_compared_with_all_else() {
     assert!(near(half.list[0].share, finding.share), "{half:?}");
 }
 
+/// 12.0% were told of a phase at half of the clock of all else, which waits in half of its time.
+#[test]
+fn who_waits_in_a_burst_does_not_wait_less_at_another_ipc() {
+    let waiting = |b: Burst| if b.3 == 2 { (b.0, b.1, b.2, b.3, b.4 / 2.0, b.5 / 2.0) } else { b };
+    let found = found(&(0..10).flat_map(step).map(waiting).collect::<Vec<_>>(), 10_000);
+    let [finding] = &found.list[..] else { panic!("{found:?}") };
+    assert_eq!(finding.kind, FindingKind::LowIpc { ipc: 0.5, others: 2.0 });
+    assert!(near(finding.share, 0.2 * 0.75), "{finding:?}");
+}
+
 /// Four ranks with counters in few bursts: 61.1 % of a run were told of 4 of 163 bursts.
 #[test]
 fn few_counted_bursts_say_nothing_of_a_phase_nor_of_all_else() {
