@@ -3,6 +3,7 @@
 pub mod findings;
 pub mod plots;
 
+mod by_plan;
 mod errand;
 mod figures;
 mod grouping;
@@ -21,6 +22,7 @@ mod traced;
 mod whole;
 mod wire;
 
+use by_plan::{Threads, grouped, ordered, too_few, too_small};
 pub use errand::{FoundPeriod, PeriodErrand};
 pub use figures::{Figures, NOTEWORTHY};
 pub use grouping::{Curve, Grouped, group};
@@ -38,24 +40,20 @@ pub use trace::{label_bursts, phases_of, skipped};
 pub use traced::Traced;
 
 use crate::definition::Plot;
-use crate::{Stages, Usage, Watch};
+use crate::{Stages, Watch};
 use anyhow::Result;
 use figures::figures;
 use likewise::bursts::{
-    Alignment, BurstLabel, Direction, Findings, Moments, PhaseRepresentatives, PhaseStats, RefineInput,
-    Threshold, burst_labels, cluster_by_place, filter_clusters, parallel_numbers, region_numbers,
+    Alignment, BurstLabel, Direction, Findings, Moments, PhaseRepresentatives, PhaseStats, burst_labels,
     representatives,
 };
-use likewise::cluster::{Clustering, Points};
+use likewise::cluster::Clustering;
 use likewise::quality::Silhouette;
 use likewise::table::{
     BurstTable, DurationFilter, Metric, Nanos, Preparation, Prepared, Runs, Scale, prepare,
 };
-use likewise::words::counted;
 use likewise_trace::{RanksRead, Streams, Taken};
 use period::at_one_density;
-use refining::refine_bursts;
-use std::borrow::Cow;
 use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -350,159 +348,6 @@ fn by_points(
         || has_silhouette.then(|| silhouette(table, prepared, clustering)).flatten(),
         || representatives(table, prepared, clustering, STRATA),
     )
-}
-
-/// The threads of a run.
-#[derive(Clone, Copy)]
-struct Threads<'a> {
-    /// That of every burst.
-    of_burst: &'a Runs,
-    n: usize,
-    /// CPUs of all nodes, where the trace names them.
-    cpus: Option<u32>,
-}
-
-impl Threads<'_> {
-    /// How many may do the same step at once: no more than there are CPUs.
-    fn at_once(self) -> usize {
-        self.cpus.map_or(self.n, |cpus| self.n.min(cpus as usize))
-    }
-}
-
-/// Groups the complete bursts, or refines them.
-fn grouped(
-    table: &BurstTable,
-    prepared: &Prepared,
-    threads: Threads<'_>,
-    plan: &Plan<'_>,
-    search: &dyn Search,
-    stages: &mut Stages,
-    watch: &dyn Watch,
-) -> Result<Grouped> {
-    if plan.settings.grouping.method == Some(Method::Places) {
-        return by_place(table, prepared);
-    }
-    let direction = match plan.refine {
-        Some(direction) => direction,
-        None => match group_bursts(table, prepared, &plan.settings.grouping, search, stages, watch) {
-            Err(_) if plan.or_refine => Direction::Aggregative,
-            grouped => return grouped,
-        },
-    };
-    refined(table, prepared, threads, (direction, &plan.settings.grouping), search, stages, watch)
-}
-
-/// Refines the complete bursts.
-fn refined(
-    table: &BurstTable,
-    prepared: &Prepared,
-    threads: Threads<'_>,
-    (direction, asked): (Direction, &Grouping),
-    search: &dyn Search,
-    stages: &mut Stages,
-    watch: &dyn Watch,
-) -> Result<Grouped> {
-    let thread = runs_of_complete(threads.of_burst, prepared);
-    let duration = of_complete(&table.duration, prepared);
-    let points = Points::new(&prepared.points, prepared.dims)?;
-    let code = region_numbers(table, &prepared.complete);
-    let apart = parallel_numbers(table, &prepared.complete);
-    let input = RefineInput {
-        points,
-        thread: &thread,
-        n_threads: threads.n,
-        duration: &duration,
-        code: &code,
-        apart: &apart,
-    };
-    let limits = (prepared.farthest_alike(), threads.at_once());
-    Ok(refine_bursts((&input, limits), direction, asked, search, stages, watch))
-}
-
-/// Bursts between the same two calls are a phase.
-fn by_place(table: &BurstTable, prepared: &Prepared) -> Result<Grouped> {
-    let mut grouped = Grouped::new(Method::Places, 1);
-    grouped.clustering = cluster_by_place(table, &prepared.complete);
-    if grouped.clustering.n_clusters == 0 {
-        let why = "the trace does not tell between which calls its bursts lie, so there are no phases by \
-                   --method places; leave it out";
-        return Err(Usage(why.to_owned()).into());
-    }
-    Ok(grouped)
-}
-
-/// Groups the complete bursts as asked.
-fn group_bursts(
-    table: &BurstTable,
-    prepared: &Prepared,
-    asked: &Grouping,
-    search: &dyn Search,
-    stages: &mut Stages,
-    watch: &dyn Watch,
-) -> Result<Grouped> {
-    let tasks = if asked.sample.is_some() { tasks_of_complete(table, prepared) } else { Vec::new() };
-    group(Points::new(&prepared.points, prepared.dims)?, &tasks, asked, search, stages, watch)
-}
-
-/// Sorts the clusters by descending total time. Also returns the bursts of
-/// clusters that are too small to be kept.
-fn ordered(
-    clustering: Clustering,
-    table: &BurstTable,
-    prepared: &Prepared,
-    threshold: Option<f64>,
-) -> (Clustering, Vec<u32>) {
-    let duration = |i: usize| table.duration[prepared.complete.at(i) as usize].0;
-    let clustering = clustering.ordered_by(duration);
-    match threshold.filter(|&share| share > 0.0) {
-        Some(share) => {
-            let kept: Threshold =
-                filter_clusters(&clustering, (0..prepared.complete.len()).map(duration), share);
-            (kept.clustering, kept.dropped)
-        }
-        None => (clustering, Vec::new()),
-    }
-}
-
-/// Why no burst can be in a cluster, where there are fewer than make one.
-fn too_few(grouped: &Grouped, n: usize) -> Option<String> {
-    let least = match grouped.method {
-        Method::Dbscan => grouped.min_points,
-        // Radii come from the distance to one more.
-        Method::Refine => grouped.min_points.saturating_add(1),
-        Method::Xmeans | Method::Places => 0,
-    };
-    let n_bursts = counted(n as u64, "burst");
-    (n < least).then(|| format!("There are too few bursts for a phase ({n_bursts}; {least} are needed)."))
-}
-
-fn too_small(dropped: &[u32]) -> Option<String> {
-    let n = counted(dropped.len() as u64, "burst");
-    (!dropped.is_empty()).then(|| format!("Clusters too small to be kept (threshold filter) hold {n}."))
-}
-
-/// What a column says of the complete bursts. Where these are all, it is not copied.
-fn of_complete<'a, T: Copy>(column: &'a [T], prepared: &Prepared) -> Cow<'a, [T]> {
-    if prepared.complete.len() == column.len() {
-        return Cow::Borrowed(column);
-    }
-    Cow::Owned(prepared.complete.iter().map(|i| column[i as usize]).collect())
-}
-
-/// The same of runs.
-fn runs_of_complete(column: &Runs, prepared: &Prepared) -> Runs {
-    let mut of_complete = Runs::default();
-    for (value, rows) in column.runs() {
-        of_complete
-            .push_run(value, prepared.complete.before(rows.end) - prepared.complete.before(rows.start));
-    }
-    of_complete
-}
-
-/// The application and task of each complete burst.
-fn tasks_of_complete(table: &BurstTable, prepared: &Prepared) -> Vec<(u32, u32)> {
-    let task = |i: u32| (table.app[i as usize], table.task[i as usize]);
-    prepared.complete.iter().map(task).collect()
 }
 
 /// Names of the timeline's rows, and the row of every burst.

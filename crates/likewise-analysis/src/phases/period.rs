@@ -1,10 +1,11 @@
 //! Whether the analysed run repeats itself.
 
+use super::by_plan::{Threads, group_bursts, ordered, refined};
 use super::grouping::Grouped;
 use super::options::{Grouping, Method};
 use super::search::{Here, Search};
 use super::structure::of_all_bursts;
-use super::{Labelled, Settings, Threads, group_bursts, ordered, refined};
+use super::{Labelled, Settings};
 use crate::{Silent, Stages};
 use anyhow::Result;
 use likewise::bursts::scaling::{AlikeBy, RunBursts, phases_between};
