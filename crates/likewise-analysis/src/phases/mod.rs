@@ -3,9 +3,9 @@
 pub mod findings;
 pub mod plots;
 
-mod by_plan;
 mod errand;
 mod figures;
+mod grouped;
 mod grouping;
 mod hidden;
 mod kept;
@@ -22,9 +22,9 @@ mod traced;
 mod whole;
 mod wire;
 
-use by_plan::{Threads, grouped, ordered, too_few, too_small};
 pub use errand::{FoundPeriod, PeriodErrand};
 pub use figures::{Figures, NOTEWORTHY};
+use grouped::{How, Threads, grouped, ordered, too_few, too_small};
 pub use grouping::{Curve, Grouped, group};
 pub use hidden::ExtrapolationCheck;
 pub use kept::{Deal, KeptCounters, put_rows, take_rows};
@@ -253,8 +253,10 @@ fn labelled(
     notes.extend(prepared.notes.iter().cloned());
     let (rows, burst_row) = rows(&table);
     search.keep_counters(&mut table, &prepared);
+    let (refine, or_refine) = (plan.refine, plan.or_refine);
+    let how = How { grouping: &plan.settings.grouping, refine, or_refine };
     let threads = Threads { of_burst: &burst_row, n: rows.len(), cpus: traced.cpus };
-    let mut grouped = grouped(&table, &prepared, threads, &plan, search, stages, watch)?;
+    let mut grouped = grouped(&table, &prepared, threads, how, search, stages, watch)?;
     notes.extend(too_few(&grouped, prepared.complete.len()));
     notes.extend(grouped.note());
     let min_share = plan.settings.min_share;

@@ -1,6 +1,6 @@
 //! Whether the analysed run repeats itself.
 
-use super::by_plan::{Threads, group_bursts, ordered, refined};
+use super::grouped::{Threads, group_bursts, ordered, refined};
 use super::grouping::Grouped;
 use super::options::{Grouping, Method};
 use super::search::{Here, Search};

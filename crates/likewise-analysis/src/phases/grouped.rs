@@ -1,6 +1,5 @@
 //! How the bursts of a run are grouped.
 
-use super::Plan;
 use super::grouping::{Grouped, group};
 use super::options::{Grouping, Method};
 use super::refining::refine_bursts;
@@ -14,6 +13,16 @@ use likewise::cluster::{Clustering, Points};
 use likewise::table::{BurstTable, Prepared, Runs};
 use likewise::words::counted;
 use std::borrow::Cow;
+
+/// How bursts are to be grouped.
+#[derive(Clone, Copy)]
+pub(super) struct How<'a> {
+    pub(super) grouping: &'a Grouping,
+    /// Refinement, instead of what `grouping` says.
+    pub(super) refine: Option<Direction>,
+    /// Refine where no density suggests itself, instead of an error.
+    pub(super) or_refine: bool,
+}
 
 /// The threads of a run.
 #[derive(Clone, Copy)]
@@ -37,22 +46,22 @@ pub(super) fn grouped(
     table: &BurstTable,
     prepared: &Prepared,
     threads: Threads<'_>,
-    plan: &Plan<'_>,
+    how: How<'_>,
     search: &dyn Search,
     stages: &mut Stages,
     watch: &dyn Watch,
 ) -> Result<Grouped> {
-    if plan.settings.grouping.method == Some(Method::Places) {
+    if how.grouping.method == Some(Method::Places) {
         return by_place(table, prepared);
     }
-    let direction = match plan.refine {
+    let direction = match how.refine {
         Some(direction) => direction,
-        None => match group_bursts(table, prepared, &plan.settings.grouping, search, stages, watch) {
-            Err(_) if plan.or_refine => Direction::Aggregative,
+        None => match group_bursts(table, prepared, how.grouping, search, stages, watch) {
+            Err(_) if how.or_refine => Direction::Aggregative,
             grouped => return grouped,
         },
     };
-    refined(table, prepared, threads, (direction, &plan.settings.grouping), search, stages, watch)
+    refined(table, prepared, threads, (direction, how.grouping), search, stages, watch)
 }
 
 /// Refines the complete bursts.
