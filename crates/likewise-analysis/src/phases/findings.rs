@@ -398,7 +398,7 @@ fn one_off(finding: &Finding, names: &Names) -> String {
         ),
         FindingKind::OneOff { bursts: 1, duration, others: None, alone, .. } => format!(
             "A burst of {duration} at {begin} on {threads} once, in no phase{}",
-            while_others(alone, not_begun(finding, duration), &format!("{win} of the run")),
+            while_others(alone, not_begun(finding, duration), &win, ""),
         ),
         FindingKind::OneOff { bursts, duration, others: None, alone, .. } => format!(
             "{bursts} long bursts of no phase, the longest {duration} at {begin} on {threads}{}",
@@ -406,7 +406,8 @@ fn one_off(finding: &Finding, names: &Names) -> String {
             while_others(
                 alone,
                 if finding.before == Nanos::ZERO { Begun::Later } else { Begun::Partly },
-                &format!("{win} of the run in all")
+                &win,
+                " in all"
             ),
         ),
         _ => String::new(),
@@ -414,14 +415,14 @@ fn one_off(finding: &Finding, names: &Names) -> String {
 }
 
 /// What others do meanwhile, and what would be won.
-fn while_others(alone: bool, begun: Begun, won: &str) -> String {
+fn while_others(alone: bool, begun: Begun, win: &str, in_all: &str) -> String {
     let meanwhile = match begun {
-        _ if !alone => return format!(": {won}."),
+        _ if !alone => return format!(": {win} of the run{in_all}."),
         Begun::Before => "before the first burst of any other",
         Begun::Partly => "while no other computes",
         Begun::Later => "while all others wait",
     };
-    format!(", {meanwhile}. Spread over all, {won} would be won.")
+    format!(", {meanwhile}. Spread over all, {win} of the run would be won.")
 }
 
 /// A thread that computes for less than this share of what the others do hardly

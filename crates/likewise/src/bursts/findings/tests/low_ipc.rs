@@ -96,7 +96,7 @@ fn next_to_nothing_is_no_yardstick() {
             let own = (1..5).map(move |task| (task, step * 1_000, 800, 1, 200.0, 800.0));
             let rest =
                 move |task| (task, step * 1_000 + 850, 2 * length, 2, 2.0 * length as f64, length as f64);
-            own.chain((1..5).filter(move |_| step % 2 == 0).map(rest))
+            own.chain((1..5).filter(move |_| step.is_multiple_of(2)).map(rest))
         };
         let found = found(&(0..10).flat_map(step).collect::<Vec<_>>(), 10_000);
         let is_told = found.list.iter().any(|f| matches!(f.kind, FindingKind::LowIpc { .. }));
