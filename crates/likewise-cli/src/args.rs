@@ -118,7 +118,7 @@ pub(crate) struct GroupingArgs {
     #[arg(long, value_name = "EPS", allow_negative_numbers = true, value_parser = parse_eps)]
     eps: Option<f64>,
     /// Points within eps that make a point core, itself included [default: 10;
-    /// where bursts are refined, a quarter of the threads]
+    /// where bursts are refined, a quarter of the threads, or of the CPUs if these are fewer]
     #[arg(long, value_name = "N", value_parser = parse_count)]
     min_points: Option<usize>,
     /// Density (dbscan), compact clusters whose number BIC chooses (xmeans), or

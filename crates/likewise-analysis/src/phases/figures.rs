@@ -2,6 +2,7 @@
 //!
 //! Wherever phases are listed, the noise is the last.
 
+use super::Traced;
 use likewise::bursts::{
     ByCycles, Estimator, Extrapolated, OnCore, PhaseRegion, PhaseStats, Rate, Scope, SerialPhase,
     extrapolate, phase_regions, phase_stats, rates, serial_phases,
@@ -10,6 +11,7 @@ use likewise::cluster::{ClusterId, Clustering};
 use likewise::table::{BurstTable, Nanos, Prepared};
 use likewise::words::{counted, grouped_digits};
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// Phases with a smaller share of the computing time are not spoken of.
 pub const NOTEWORTHY: f64 = 0.01;
@@ -37,7 +39,7 @@ pub(super) fn figures(
     prepared: &Prepared,
     clustering: &Clustering,
     dropped: &[u32],
-    (length, cores): (Nanos, Option<u32>),
+    (run, traced): (Range<Nanos>, &Traced),
 ) -> (Vec<PhaseStats>, Figures) {
     let n_clusters = clustering.n_clusters;
     // In a cluster of their own, dropped bursts do not count as noise. Its
@@ -58,7 +60,7 @@ pub(super) fn figures(
     }
     let (mut regions, (serial, on_core)) = rayon::join(
         || phase_regions(table, prepared, &clustering),
-        || serial(table, prepared, &clustering, n_clusters, (length, cores)),
+        || serial(table, prepared, &clustering, n_clusters, (run, traced)),
     );
     if !dropped.is_empty() {
         stats.remove(n_clusters);
@@ -77,14 +79,20 @@ fn serial(
     prepared: &Prepared,
     clustering: &Clustering,
     n_clusters: usize,
-    (length, cores): (Nanos, Option<u32>),
+    (run, traced): (Range<Nanos>, &Traced),
 ) -> (Vec<SerialPhase>, OnCore) {
     let mut labels = vec![None; table.len()];
     for (i, &label) in prepared.complete.iter().zip(&clustering.labels) {
         labels[i as usize] = label.filter(|id| id.index() < n_clusters);
     }
-    let on_core = OnCore::of(table, &labels, n_clusters, cores);
-    let mut serial = serial_phases(table, &labels, length);
+    let on_core = OnCore::of(table, &labels, n_clusters, traced.cpus);
+    // While programs start up, tasks do not wait for one another.
+    let part = traced.part.clone().unwrap_or(run);
+    if traced.part.is_some() {
+        let is_inside = |i: usize| table.begin[i] >= part.start && table.end(i) <= part.end;
+        labels.iter_mut().enumerate().filter(|(i, _)| !is_inside(*i)).for_each(|(_, label)| *label = None);
+    }
+    let mut serial = serial_phases(table, &labels, part.end.saturating_sub(part.start));
     serial.retain(|phase| !on_core.asleep[phase.cluster.index()]);
     (serial, on_core)
 }

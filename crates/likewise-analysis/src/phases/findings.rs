@@ -188,7 +188,8 @@ fn idle(analysis: &Analysis, found: &Findings) -> String {
 /// cut there. Events are known to its end.
 fn behind_the_last(analysis: &Analysis) -> f64 {
     let part = looked_at(analysis);
-    let ends = (0..analysis.table.len()).map(|i| analysis.table.end(i)).filter(|end| *end <= part.end);
+    let table = &analysis.table;
+    let ends = (0..table.len()).filter(|&i| table.begin[i] < part.end).map(|i| table.end(i).min(part.end));
     let last = ends.max().unwrap_or(part.start);
     part.end.saturating_sub(last).0 as f64 / part.end.saturating_sub(part.start).0.max(1) as f64
 }

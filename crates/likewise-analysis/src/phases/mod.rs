@@ -274,8 +274,7 @@ fn labelled(
             prepared.points = Vec::new();
         }
         search.counters_back(&mut table);
-        let mut figures =
-            figures(&table, &prepared, &clustering, &dropped, (end.saturating_sub(begin), traced.cpus));
+        let mut figures = figures(&table, &prepared, &clustering, &dropped, (begin..end, &traced));
         if traced.is_off || streams::are_read(streams.as_ref()) {
             // Who is not traced may compute meanwhile, and so may who is not in a kernel.
             figures.1.serial.clear();

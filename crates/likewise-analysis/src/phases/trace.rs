@@ -146,14 +146,18 @@ fn input_of(
     }
     notes.extend(rename_counters(&mut table));
     let ReadReport { mpi_init: init, mpi_finalize: finalize, last_state, .. } = report;
-    let marked = Marked { init, finalize, last_state };
+    // Events may mark anything, and what they mark may reach over any of these.
+    let marked = match reading.burst_events.is_empty() {
+        true => Marked { init, finalize, last_state },
+        false => Marked::default(),
+    };
     let mut run = report.begin..end;
     if options.between_mpi {
         notes.extend(marked.leave(&mut table, &mut run));
     }
     let Range { start: begin, end } = run;
     let traced = Traced::of(report.untraced, topology.as_ref(), begin..end, (marked, &table));
-    notes.extend(traced.note(report.untraced, begin));
+    notes.extend(traced.note(report.untraced, begin..end));
     if report.part.is_none() && !streams::are_read(report.streams.as_ref()) {
         notes.extend(topology.as_ref().and_then(|topology| idle(topology, &table)));
     }
@@ -274,11 +278,11 @@ pub fn skipped(records: &RecordCounts) -> Vec<String> {
         notes.push(format!("{what}: times of states are wrong, and when each thread computes is not known."));
     }
     if records.untimed > 0 {
-        let what = if records.untimed == 1 { "record has" } else { "records have" };
-        notes.push(format!(
-            "{} {what} a negative time and are not read (Paraver's cutter writes such behind the last record).",
-            grouped_digits(records.untimed)
-        ));
+        let what = match records.untimed {
+            1 => "1 record has a negative time and is".to_owned(),
+            n => format!("{} records have a negative time and are", grouped_digits(n)),
+        };
+        notes.push(format!("{what} not read (Paraver's cutter writes such behind the last record)."));
     }
     notes
 }

@@ -35,7 +35,7 @@ pub enum Until {
     LastState,
 }
 
-/// When the last task calls MPI_Init and MPI_Finalize, and when the last state ends.
+/// When the last task leaves MPI_Init and calls MPI_Finalize, and when the last state ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Marked {
     pub(super) init: Option<Nanos>,
@@ -44,11 +44,9 @@ pub(super) struct Marked {
 }
 
 impl Marked {
-    /// The part of a run between them. It begins with the first burst behind MPI_Init, in which tasks
-    /// wait for one another.
+    /// The part of a run between them.
     fn part(self, run: &Range<Nanos>, table: &BurstTable) -> (Range<Nanos>, Option<Until>) {
-        let begins = |init: &Nanos| table.begin.iter().copied().filter(|begin| begin >= init).min();
-        let start = self.init.as_ref().and_then(begins).unwrap_or(run.start);
+        let start = self.init.unwrap_or(run.start).max(run.start);
         // Bursts of events may go on.
         let last = (0..table.len()).map(|i| table.end(i)).max().unwrap_or(Nanos::ZERO);
         let stated = self.last_state.map(|state| (state.max(last), Until::LastState));
@@ -60,6 +58,9 @@ impl Marked {
     /// Leaves the bursts of that part, if there are any, and says what is gone.
     pub(super) fn leave(self, table: &mut BurstTable, run: &mut Range<Nanos>) -> Option<String> {
         let (part, until) = self.part(run, table);
+        if part == *run {
+            return None;
+        }
         let between = table.within(&part);
         if between.is_empty() {
             return None;
@@ -133,14 +134,15 @@ impl Traced {
         let (from, to) = (Moment(part.start), Moment(part.end));
         let all = if self.is_off { ", in which all threads are traced" } else { "" };
         let why = match clauses(run, part, (self.is_from_init, self.until)) {
-            why if why.is_empty() || self.is_off => String::new(),
+            why if why.is_empty() => why,
             why => format!(": {why}"),
         };
         Some(format!("“The run” is the time from {from} to {to} here{all}{why}."))
     }
 
     /// That tracing was off for a time, and what that means.
-    pub(super) fn note(&self, untraced: Option<Untraced>, begin: Nanos) -> Option<String> {
+    pub(super) fn note(&self, untraced: Option<Untraced>, run: Range<Nanos>) -> Option<String> {
+        let Range { start: begin, end } = run;
         let Untraced { from, to, time, why } = untraced?;
         let (from, to) = (Moment(from), Moment(to));
         if why == UntracedBy::Saving {
@@ -159,8 +161,9 @@ impl Traced {
         let Some(Range { start, end: until }) = self.part.clone().filter(|_| self.is_off) else {
             return Some(format!("{off}."));
         };
-        let part =
-            if start == begin { format!("--to {}ns", until.0) } else { format!("--from {}ns", start.0) };
+        let from = (start > begin).then(|| format!("--from {}ns", start.0));
+        let to = (until < end).then(|| format!("--to {}ns", until.0));
+        let part = from.into_iter().chain(to).collect::<Vec<_>>().join(" ");
         Some(format!(
             "{off}. So threads cannot be compared over the whole run: what to look at first is said of the time from \
              {} to {} alone, in which all are traced, and no phase is called serial. `likewise cut TRACE \
@@ -215,11 +218,11 @@ mod tests {
             Traced::of(untraced, None, Nanos(0)..Nanos(10_000), (marked, &table))
         };
         let both = part(None, Some(3_000), Some(9_000));
-        assert_eq!(both.part, Some(Nanos(3_100)..Nanos(9_000)), "from the first burst behind MPI_Init on");
+        assert_eq!(both.part, Some(Nanos(3_000)..Nanos(9_000)));
         assert_eq!((both.is_off, both.is_from_init, both.until), (false, true, Some(Until::Finalize)));
         let told = both.told_part(&(Nanos(0)..Nanos(10_000))).expect("a part");
         assert!(told.contains(
-            "from 3.10 µs to 9.00 µs here: until MPI_Init has ended (3.10 µs, 31.0% of the trace)"
+            "from 3.00 µs to 9.00 µs here: until MPI_Init has ended (3.00 µs, 30.0% of the trace)"
         ));
         assert!(
             told.ends_with(
@@ -229,14 +232,14 @@ mod tests {
         );
         // An end that hides nothing has no word, and a part that is nearly all is none.
         let begin = part(None, Some(3_000), Some(9_990));
-        assert_eq!((begin.part.clone(), begin.is_from_init), (Some(Nanos(3_100)..Nanos(9_990)), true));
+        assert_eq!((begin.part.clone(), begin.is_from_init), (Some(Nanos(3_000)..Nanos(9_990)), true));
         let told = begin.told_part(&(Nanos(0)..Nanos(10_000))).expect("a part");
         assert!(told.ends_with("the program starts up."), "{told}");
         assert_eq!(part(None, Some(0), Some(9_990)).part, None);
         assert_eq!(part(None, None, None).part, None);
         // Of what is traced, if tracing was off; where nothing of that is between the calls, all of it.
         let some = part(off(7_000, 10_000), Some(3_000), Some(9_000));
-        assert_eq!((some.part, some.is_off), (Some(Nanos(3_100)..Nanos(7_000)), true));
+        assert_eq!((some.part, some.is_off), (Some(Nanos(3_000)..Nanos(7_000)), true));
         let none = part(off(3_000, 10_000), Some(3_000), Some(9_000));
         assert_eq!((none.part, none.is_off), (Some(Nanos(0)..Nanos(3_000)), true));
         // What no state tells of is no part of it.
@@ -260,9 +263,9 @@ mod tests {
         let mut run = Nanos(0)..Nanos(10_000);
         let mpi = Marked { init: Some(Nanos(3_000)), finalize: Some(Nanos(9_000)), last_state: None };
         let note = mpi.leave(&mut table, &mut run).expect("a note");
-        assert_eq!((&table.begin[..], run), (&[Nanos(3_100), Nanos(5_000)][..], Nanos(3_100)..Nanos(9_000)));
+        assert_eq!((&table.begin[..], run), (&[Nanos(3_100), Nanos(5_000)][..], Nanos(3_000)..Nanos(9_000)));
         assert!(
-            note.starts_with("Compared is the time from 3.10 µs to 9.00 µs: until MPI_Init has ended"),
+            note.starts_with("Compared is the time from 3.00 µs to 9.00 µs: until MPI_Init has ended"),
             "{note}"
         );
         // Where nothing is between, or nothing is known, all stays.
@@ -281,11 +284,14 @@ mod tests {
             (Some(Nanos(4_000)), Some(Nanos(0)..Nanos(4_000)))
         );
         assert_eq!(of(saved(100, 200), Nanos(0)..Nanos(10_000)).part, Some(Nanos(0)..Nanos(100)));
-        let note = traced.note(saved(4_000, 10_000), Nanos(0)).expect("a note");
+        let note = traced.note(saved(4_000, 10_000), Nanos(0)..Nanos(10_000)).expect("a note");
         assert!(note.contains("the first until 4.00 µs, the last until 10.0 µs"), "{note}");
         // Of next to nothing nobody needs to know.
         let traced = of(saved(9_990, 10_000), Nanos(0)..Nanos(10_000));
-        assert_eq!((traced.saved_until, traced.note(saved(9_990, 10_000), Nanos(0))), (None, None));
+        assert_eq!(
+            (traced.saved_until, traced.note(saved(9_990, 10_000), Nanos(0)..Nanos(10_000))),
+            (None, None)
+        );
         assert_eq!(of(off(0, 4_000), Nanos(0)..Nanos(10_000)).saved_until, None);
     }
 
@@ -305,12 +311,14 @@ mod tests {
 
     #[test]
     fn the_note_says_when_tracing_was_off() {
-        let said = |from, to| of(off(from, to), Nanos(0)..Nanos(10_000)).note(off(from, to), Nanos(0));
+        let said = |from, to| {
+            of(off(from, to), Nanos(0)..Nanos(10_000)).note(off(from, to), Nanos(0)..Nanos(10_000))
+        };
         let long = said(0, 4_000).expect("a note");
         assert!(long.contains("off for 8.00 µs") && long.contains("--from 4000ns"), "{long}");
         let short = said(7_000, 7_049).expect("a note");
         assert!(short.contains("off for 98 ns") && !short.contains("cut"), "{short}");
-        assert_eq!(of(None, Nanos(0)..Nanos(1)).note(None, Nanos(0)), None);
+        assert_eq!(of(None, Nanos(0)..Nanos(1)).note(None, Nanos(0)..Nanos(1)), None);
     }
 
     /// 4 tasks, 20 steps of 1 ms, of which the last takes longer: each has a burst and a wait in it.

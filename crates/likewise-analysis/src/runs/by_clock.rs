@@ -5,7 +5,7 @@ use super::{Comparison, Run, THRESHOLD_OF_SAME_THREADS};
 use likewise::bursts::scaling::Scaling;
 use likewise::words::{counted, percent};
 
-/// What runs take, by ascending size.
+/// What runs take, by ascending size; of those of one size, the one that takes least.
 struct Series {
     /// In ns.
     elapsed: Vec<f64>,
@@ -14,6 +14,21 @@ struct Series {
 }
 
 impl Series {
+    /// Of runs of these sizes, ascending, which take so many ns.
+    fn of(sizes: &[f64], elapsed: &[f64], place: impl Fn(&f64) -> String) -> Self {
+        let (mut least, mut places): (Vec<f64>, Vec<String>) = (Vec::new(), Vec::new());
+        for (r, (size, &time)) in sizes.iter().zip(elapsed).enumerate() {
+            match least.last_mut() {
+                Some(last) if sizes[r - 1] == *size => *last = time.min(*last),
+                _ => {
+                    least.push(time);
+                    places.push(place(size));
+                }
+            }
+        }
+        Self { elapsed: least, places }
+    }
+
     /// From which run on the time no more falls: none of the later ones is shorter by 5 % or more.
     fn falls_until(&self) -> usize {
         let shorter = |r: usize, later: &[f64]| {
@@ -38,7 +53,7 @@ impl Series {
         let rises = match later[most] * THRESHOLD_OF_SAME_THREADS >= self.elapsed[least] {
             true => {
                 let (place, more) = (&self.places[least + 1 + most], later[most] / self.elapsed[least]);
-                format!("; on {place} it takes {} times as long", times(more))
+                format!("; on {place} it takes {} times as long as on {}", times(more), self.places[least])
             }
             false => String::new(),
         };
@@ -61,7 +76,8 @@ impl Comparison {
     /// What whole runs take from begin to end, and from which run on more threads or CPUs do not
     /// make them shorter; of weak scaling, from which on they are longer.
     pub(super) fn by_clock(&self) -> Option<String> {
-        let cpus: Option<Vec<f64>> = self.runs.iter().map(|run| run.few_cpus.map(f64::from)).collect();
+        let cpus = |run: &Run| run.cpus.filter(|_| self.is_on_few_cpus()).map(f64::from);
+        let cpus: Option<Vec<f64>> = self.runs.iter().map(cpus).collect();
         let threads = || self.runs.iter().map(|run| run.whole.run_threads as f64).collect();
         let (sizes, unit): (Vec<f64>, &str) = match cpus {
             Some(cpus) => (cpus, "CPU"),
@@ -69,22 +85,25 @@ impl Comparison {
         };
         let place = |size: &f64| counted(*size as u64, unit);
         let is_one = sizes.windows(2).all(|two| two[0] == two[1]);
-        let places: Vec<String> = match is_one {
-            true => self.runs.iter().map(|run| run.name.clone()).collect(),
-            false => sizes.iter().map(place).collect(),
+        // Runs of one size are told apart by their names.
+        let is_alone = |r: usize| sizes.iter().filter(|size| **size == sizes[r]).count() == 1;
+        let named = |r: usize| match (is_one, is_alone(r)) {
+            (true, _) => self.runs[r].name.clone(),
+            (false, true) => place(&sizes[r]),
+            (false, false) => format!("{} ({})", place(&sizes[r]), self.runs[r].name),
         };
         let elapsed: Vec<f64> = self.runs.iter().map(|run| run.elapsed.0.max(1) as f64).collect();
-        let series = Series { elapsed, places };
+        let series = Series::of(&sizes, &elapsed, place);
         let is_same_work = self.more_work().is_some_and(|more| more.iter().all(|x| is_alike(*x)));
         let one = |r: usize| {
-            let (speed, more) = (series.elapsed[0] / series.elapsed[r], sizes[r] / sizes[0].max(1.0));
+            let (speed, more) = (elapsed[0] / elapsed[r], sizes[r] / sizes[0].max(1.0));
             let each = match is_same_work && !is_one {
                 true => format!(", {} per {unit}", percent(speed / more)),
                 false => String::new(),
             };
             let told = if r == 0 { String::new() } else { format!(" (× {}{each})", times(speed)) };
             let before = if is_one { "in" } else { "on" };
-            format!("{} {before} {}{told}", self.runs[r].elapsed, series.places[r])
+            format!("{} {before} {}{told}", self.runs[r].elapsed, named(r))
         };
         let told: Vec<String> = (0..self.runs.len()).map(one).collect();
         let is_weak = self.scaling == Scaling::Weak && self.told_scaling.is_none_or(|told| told.is_sure());
@@ -151,7 +170,7 @@ mod tests {
         let told = of(&[152.7, 90.8, 63.1, 65.9, 68.6]).falls().expect("it stops at 4 threads");
         assert_eq!(
             told,
-            "With more than 4 threads no run is shorter by 5% or more; on 16 threads it takes 1.09 times as long."
+            "With more than 4 threads no run is shorter by 5% or more; on 16 threads it takes 1.09 times as long as on 4 threads."
         );
         let slower = of(&[2.83, 4.05, 3.46]).falls().expect("it never falls");
         assert!(
@@ -165,6 +184,14 @@ mod tests {
         );
         assert_eq!(of(&[100.0, 97.0, 94.0, 91.0, 86.0]).falls(), None, "it falls slowly, but it falls");
         assert_eq!(of(&[8.0]).falls(), None);
+    }
+
+    /// "With more than 4 tasks no run is shorter; on 4 tasks it takes 1.51 times as long" was told.
+    #[test]
+    fn of_runs_of_one_size_the_shortest_counts() {
+        let series = Series::of(&[1.0, 4.0, 4.0], &[40.0, 10.0, 15.0], |n| counted(*n as u64, "task"));
+        assert_eq!((&series.elapsed[..], series.places.len()), (&[40.0, 10.0][..], 2));
+        assert_eq!(series.falls(), None);
     }
 
     #[test]

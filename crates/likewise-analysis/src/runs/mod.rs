@@ -89,7 +89,9 @@ pub struct Run {
     pub origin: Nanos,
     /// Whether ranks are known to have shared CPUs.
     pub shared_cpus: bool,
-    /// CPUs that the trace names, where there are more threads and never more than these compute
+    /// CPUs that the trace names.
+    pub cpus: Option<u32>,
+    /// The same, where there are more threads and never more than these compute
     /// at once: what a thread waits for is not known then.
     pub few_cpus: Option<u32>,
     /// How often it runs its loop, where that is known.
@@ -339,6 +341,7 @@ impl Comparison {
             elapsed: analysis.length(),
             origin: analysis.origin,
             shared_cpus: analysis.shared_cpus,
+            cpus: analysis.traced.cpus,
             few_cpus: few_cpus::of(analysis),
             iterations: repeats.iterations[r],
             matched: matched(&phases, r),
@@ -587,7 +590,9 @@ fn tasks(table: &BurstTable) -> u64 {
 /// Notes that name phases of a single run are left out, because the comparison
 /// numbers phases anew.
 fn notes(run: &Analysed) -> Vec<String> {
-    let of_phases = run.analysis.figures.serial_note();
-    let notes = run.analysis.notes.iter().filter(|note| Some(*note) != of_phases.as_ref());
+    let figures = &run.analysis.figures;
+    let of_phases = [figures.serial_note(), figures.on_core_note(&run.analysis.stats)];
+    let is_left = |note: &&String| !of_phases.iter().flatten().any(|of| of == *note);
+    let notes = run.analysis.notes.iter().filter(is_left);
     notes.map(|note| format!("{}: {note}", run.name)).collect()
 }

@@ -23,6 +23,7 @@ mod regimes;
 mod replayed;
 mod retime;
 mod runs;
+mod starts;
 mod strata;
 mod streams;
 mod structure;

@@ -75,7 +75,7 @@ pub(crate) fn join(pieces: &Bursts, marks: &Marks, is_first: bool) -> (Bursts, J
 #[derive(Default)]
 struct Position {
     inside: Vec<PlaceId>,
-    /// How often it has entered or left a region.
+    /// How often it has entered or left a region, or waited for others.
     moves: usize,
     /// When the runtime was last called, if not to wait for others.
     runtime: Option<u64>,
@@ -92,9 +92,9 @@ impl Position {
                 return;
             }
             Mark::Wait => {
-                // It may be at the same time as a call that took no time.
+                // It may be at the same time as a call that took no time. However short it is, it
+                // ends a burst.
                 self.runtime = None;
-                return;
             }
         }
         self.moves += 1;

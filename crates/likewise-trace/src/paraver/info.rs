@@ -58,7 +58,8 @@ pub(crate) fn inspect(mut input: Input, options: &ReadOptions<'_>, block: usize)
         states.push(StateInfo { value, name: pcf.state(value), count, time });
     }
     let end = header.end.max(last);
-    report.warnings.extend(overlapping(&path, &states, (header.topology.n_threads(), end)));
+    let length = end.saturating_sub(report.begin);
+    report.warnings.extend(overlapping(&path, &states, (header.topology.n_threads(), length)));
     let mut event_types = Vec::with_capacity(all.types.len());
     for (event_type, count) in sorted(&all.types) {
         let label = pcf.event_types.get(&event_type).map_or(String::new(), |t| t.label.clone());
@@ -79,8 +80,8 @@ pub(crate) fn inspect(mut input: Input, options: &ReadOptions<'_>, block: usize)
 }
 
 /// That states of one value last longer than all threads together, so that they overlap.
-fn overlapping(path: &Path, states: &[StateInfo], (threads, end): (u64, Nanos)) -> Option<String> {
-    let most = Nanos(end.0.saturating_mul(threads));
+fn overlapping(path: &Path, states: &[StateInfo], (threads, length): (u64, Nanos)) -> Option<String> {
+    let most = Nanos(length.0.saturating_mul(threads));
     let longest = states.iter().max_by_key(|state| state.time).filter(|state| state.time > most)?;
     Some(format!(
         "{}: states overlap: {} takes {}, and all threads together have {most}",

@@ -11,42 +11,60 @@ use crate::trace::Who;
 /// Extrae's calls of MPI that are neither messages nor collective.
 const OTHER_CALLS: u32 = 50_000_003;
 /// Its values where MPI_Init (or MPI_Init_thread) and MPI_Finalize are entered: the same in traces
-/// of 2004 and of 2024.
+/// of 2004 and of 2024. 0 is where any call is left.
 const INIT: i128 = 31;
 const FINALIZE: i128 = 32;
 
-/// When a thread calls them, in the file's unit: the first call of the one, the last of the other.
+/// Where a task computes for this share of the run between its own MPI_Init and that of the last
+/// task, tasks do not start up together: one that is spawned later is no reason to leave out what
+/// others do.
+const APART: f64 = 0.005;
+
+/// When a thread calls them, in the file's unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Calls {
+    /// When it enters MPI_Init, and leaves it.
     init: Option<u64>,
+    left: Option<u64>,
+    /// When it leaves any call, before it is seen to enter MPI_Init: that may be in an earlier block.
+    leaves: Option<u64>,
+    /// When it last enters MPI_Finalize.
     finalize: Option<u64>,
 }
 
 impl Calls {
-    pub(crate) fn add(&mut self, other: Self) {
-        self.init = self.init.into_iter().chain(other.init).min();
-        self.finalize = self.finalize.max(other.finalize);
+    /// Adds what follows.
+    pub(crate) fn add(&mut self, next: Self) {
+        if self.init.is_none() {
+            self.leaves = self.leaves.or(next.leaves);
+            (self.init, self.left) = (next.init, next.left);
+        } else if self.left.is_none() {
+            self.left = next.leaves.or(next.left);
+        }
+        self.finalize = self.finalize.max(next.finalize);
     }
 }
 
-/// The call that an event is, if it is one of them.
+/// What an event tells of them.
 #[inline]
 pub(crate) fn call((event_type, value): (u32, i128), time: u64) -> Option<Calls> {
     if event_type != OTHER_CALLS {
         return None;
     }
+    let none = Calls::default();
     match value {
-        INIT => Some(Calls { init: Some(time), finalize: None }),
-        FINALIZE => Some(Calls { init: None, finalize: Some(time) }),
+        0 => Some(Calls { leaves: Some(time), ..none }),
+        INIT => Some(Calls { init: Some(time), ..none }),
+        FINALIZE => Some(Calls { finalize: Some(time), ..none }),
         _ => None,
     }
 }
 
-/// When the last task that has bursts calls MPI_Init, and when the last one MPI_Finalize; `None`
-/// where any of them does not.
+/// When the last task that has bursts leaves MPI_Init, and when the last one calls MPI_Finalize;
+/// `None` where any of them does not, or tasks do not start up together.
 pub(crate) fn last_calls(calls: &BTreeMap<Who, Calls>, threads: &ByThread) -> [Option<u64>; 2] {
     let mut of_tasks: BTreeMap<(u32, u32), Calls> = BTreeMap::new();
-    for (who, calls) in calls {
+    for (who, calls) in calls.iter().filter(|(_, calls)| calls.init.or(calls.finalize).is_some()) {
         of_tasks.entry((who.app, who.task)).or_default().add(*calls);
     }
     let tasks: BTreeSet<(u32, u32)> = threads.keys().map(|who| (who.app, who.task)).collect();
@@ -54,7 +72,17 @@ pub(crate) fn last_calls(calls: &BTreeMap<Who, Calls>, threads: &ByThread) -> [O
         let times: Option<Vec<u64>> = tasks.iter().map(|task| of_tasks.get(task).and_then(call)).collect();
         times?.into_iter().max()
     };
-    [last(|calls| calls.init), last(|calls| calls.finalize)]
+    let init = last(|calls| calls.init.and(calls.left)).filter(|&until| {
+        let ends = threads.values().filter_map(|bursts| bursts.end.last());
+        let run = ends.max().copied().unwrap_or(0) as f64;
+        threads.iter().all(|(who, bursts)| {
+            let own = of_tasks.get(&(who.app, who.task)).and_then(|calls| calls.left).unwrap_or(until);
+            let inside = bursts.begin.iter().zip(&bursts.end).filter(|&(&b, &e)| b >= own && e <= until);
+            let time: u64 = inside.map(|(begin, end)| end - begin).sum();
+            time as f64 <= APART * run
+        })
+    });
+    [init, last(|calls| calls.finalize)]
 }
 
 #[cfg(test)]
@@ -62,26 +90,77 @@ mod tests {
     use super::*;
     use crate::folding::bursts::Bursts;
 
+    fn who(task: u32, thread: u32) -> Who {
+        Who { app: 1, task, thread }
+    }
+
+    /// Tasks of one thread, each with such bursts.
+    fn threads(of: &[(u32, &[(u64, u64)])]) -> ByThread {
+        let bursts = |bursts: &[(u64, u64)]| Bursts {
+            begin: bursts.iter().map(|burst| burst.0).collect(),
+            end: bursts.iter().map(|burst| burst.1).collect(),
+            ..Bursts::default()
+        };
+        of.iter().map(|&(task, own)| (who(task, 1), bursts(own))).collect()
+    }
+
+    fn of_events(events: &[(Who, (u32, i128), u64)]) -> BTreeMap<Who, Calls> {
+        let mut calls: BTreeMap<Who, Calls> = BTreeMap::new();
+        for &(who, pair, time) in events {
+            calls.entry(who).or_default().add(call(pair, time).unwrap_or_default());
+        }
+        calls
+    }
+
     #[test]
     fn the_last_task_counts_if_all_call_it() {
-        let who = |task, thread| Who { app: 1, task, thread };
-        let threads = |tasks: &[u32]| -> ByThread {
-            tasks.iter().map(|&task| (who(task, 1), Bursts::default())).collect()
-        };
-        let mut calls: BTreeMap<Who, Calls> = BTreeMap::new();
         // The second task calls MPI_Init by its second thread.
-        for (who, pair, time) in [
+        let calls = of_events(&[
+            (who(2, 1), (50_000_003, 0), 300),
             (who(1, 1), (50_000_003, 31), 400),
             (who(2, 2), (50_000_003, 31), 500),
             (who(1, 1), (50_000_003, 0), 510),
+            (who(2, 2), (50_000_003, 0), 520),
+            (who(1, 1), (50_000_003, 19), 530),
+            (who(1, 1), (50_000_003, 0), 540),
             (who(2, 2), (50_000_002, 31), 600),
             (who(1, 1), (50_000_003, 32), 900),
-        ] {
-            calls.entry(who).or_default().add(call(pair, time).unwrap_or_default());
-        }
-        assert_eq!(last_calls(&calls, &threads(&[1, 2])), [Some(500), None]);
-        assert_eq!(last_calls(&calls, &threads(&[1])), [Some(400), Some(900)]);
-        assert_eq!(last_calls(&calls, &threads(&[1, 2, 3])), [None, None]);
+        ]);
+        let own: &[(u64, u64)] = &[(0, 390), (600, 890)];
+        assert_eq!(last_calls(&calls, &threads(&[(1, own), (2, own)])), [Some(520), None]);
+        assert_eq!(last_calls(&calls, &threads(&[(1, own)])), [Some(510), Some(900)]);
+        assert_eq!(last_calls(&calls, &threads(&[(1, own), (2, own), (3, own)])), [None, None]);
         assert_eq!(last_calls(&calls, &threads(&[])), [None, None]);
+    }
+
+    /// "Until MPI_Init has ended (90.0%) the program starts up" was told where a task was spawned late.
+    #[test]
+    fn a_task_that_is_spawned_late_does_not_end_the_start() {
+        let calls = of_events(&[
+            (who(1, 1), (50_000_003, 31), 10),
+            (who(1, 1), (50_000_003, 0), 20),
+            (who(2, 1), (50_000_003, 31), 900),
+            (who(2, 1), (50_000_003, 0), 910),
+        ]);
+        let spawned = threads(&[(1, &[(20, 890), (910, 1_000)]), (2, &[(910, 1_000)])]);
+        assert_eq!(last_calls(&calls, &spawned), [None, None]);
+        let waits = threads(&[(1, &[(20, 24), (910, 1_000)]), (2, &[(100, 890), (910, 1_000)])]);
+        assert_eq!(last_calls(&calls, &waits), [Some(910), None]);
+    }
+
+    /// A block may end within the call.
+    #[test]
+    fn calls_of_blocks_are_joined() {
+        let pairs = [((50_000_003, 31), 400), ((50_000_003, 0), 410), ((50_000_003, 32), 900)];
+        let events = pairs.map(|(pair, time)| (who(1, 1), pair, time));
+        let whole = of_events(&events)[&who(1, 1)];
+        for cut in 0..=3 {
+            let [first, then] = [&events[..cut], &events[cut..]]
+                .map(|part| of_events(part).get(&who(1, 1)).copied().unwrap_or_default());
+            let mut joined = Calls::default();
+            joined.add(first);
+            joined.add(then);
+            assert_eq!((joined.init, joined.left, joined.finalize), (whole.init, whole.left, whole.finalize));
+        }
     }
 }

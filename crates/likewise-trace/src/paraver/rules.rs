@@ -86,7 +86,7 @@ impl<S: Steps<Site>> Sink for Interpreter<'_, S> {
     fn event(&mut self, slot: usize, time: u64, pairs: &[(u32, i128)]) {
         let rules = self.rules;
         let (mut has_code, mut has_openmp) = (false, false);
-        let (mut of_stream, mut of_mpi) = (None, None);
+        let (mut of_stream, mut of_mpi): (_, Option<mpi::Calls>) = (None, None);
         if rules.burst_events.is_empty() {
             self.counts.clear();
             for &(event_type, value) in pairs {
@@ -98,7 +98,9 @@ impl<S: Steps<Site>> Sink for Interpreter<'_, S> {
                     }
                 }
                 has_code |= code::is_code(event_type);
-                of_mpi = of_mpi.or(mpi::call((event_type, value), time));
+                if let Some(call) = mpi::call((event_type, value), time) {
+                    of_mpi.get_or_insert_default().add(call);
+                }
                 has_openmp |= openmp::is_openmp(event_type);
                 of_stream = of_stream.or(Some(event_type).filter(|&of| streams::is_of_stream(of)));
             }
@@ -114,7 +116,9 @@ impl<S: Steps<Site>> Sink for Interpreter<'_, S> {
                     self.steps.boundary(slot, time, (pair.1 != 0).then_some(burst));
                 }
                 has_code |= code::is_code(pair.0);
-                of_mpi = of_mpi.or(mpi::call(*pair, time));
+                if let Some(call) = mpi::call(*pair, time) {
+                    of_mpi.get_or_insert_default().add(call);
+                }
                 has_openmp |= openmp::is_openmp(pair.0);
                 of_stream = of_stream.or(Some(pair.0).filter(|&of| streams::is_of_stream(of)));
             }

@@ -12,8 +12,8 @@ const BITS: u32 = 6;
 /// The bits of a number of 32 bits behind these.
 const REST: u32 = f32::MANTISSA_DIGITS - 1 - BITS;
 
-/// No core that runs programs has fewer cycles per ns (FPGAs that emulate cores have 0.05; what
-/// sleeps has less than a tenth of this).
+/// A lower rate (in cycles per ns) says that all sleep, and not how fast cores are. On FPGAs that
+/// emulate cores at 0.05, a burst still has a quarter of it, and does not sleep.
 const SLOWEST: f64 = 0.2;
 
 /// The cycles of bursts, and the clock of the run: what they would count if they were on a core for

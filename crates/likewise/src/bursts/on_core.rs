@@ -108,15 +108,8 @@ impl OnCore {
                 off[id.index()].add(duration, cpu);
             }
         }
-        let may_sleep = |sum: &Sum| sum.share().is_some_and(|share| share < ASLEEP);
-        let mut sleeps: Vec<bool> = sums.iter().map(may_sleep).collect();
-        if sleeps.contains(&true) {
-            let covered = covered(table, labels, &sleeps);
-            let cores = known.busy_cores(cores);
-            let keeps_busy = |(sum, covered): (&Sum, u64)| sum.cpu >= cores * covered as f64;
-            let busy = sums.iter().zip(covered).map(keeps_busy);
-            sleeps.iter_mut().zip(busy).for_each(|(sleeps, busy)| *sleeps &= !busy);
-        }
+        let cores = known.busy_cores(cores);
+        let (sleeps, busy) = sleeps(table, labels, &sums, cores);
         let (mut all, mut others) = (Sum::default(), Sum::default());
         for (sum, sleeps) in sums.iter().zip(&sleeps) {
             all = all.joined(*sum);
@@ -137,21 +130,19 @@ impl OnCore {
         };
         let asleep: Vec<bool> =
             (0..n_phases).map(|phase| sleeps[phase] && (share >= LEAST || is_long(phase))).collect();
-        let asleep_bursts = asleep_bursts(table, labels, (&known, &sums, &asleep));
+        let mut asleep_bursts = asleep_bursts(table, labels, (&known, &sums), (&asleep, &busy));
         let of_phases = sums.iter().map(Sum::share).collect();
-        match known {
-            Known::CpuTime(_) => {
-                Self { of_phases, of_all: all.share(), asleep, asleep_bursts, by_cycles: None }
-            }
-            Known::Cycles(_) => {
-                let sleeps = |(i, asleep): (usize, &bool)| *asleep && labels[i].is_none();
-                let apart = asleep_bursts.iter().enumerate().filter(|of| sleeps(*of));
-                let in_no_phase =
-                    apart.fold(Nanos::ZERO, |sum, (i, _)| sum.saturating_add(table.duration[i]));
-                let by_cycles = Some(ByCycles { of_phases, in_no_phase });
-                Self { of_phases: vec![None; n_phases], of_all: None, asleep, asleep_bursts, by_cycles }
-            }
+        let Known::Cycles(clock) = known else {
+            return Self { of_phases, of_all: all.share(), asleep, asleep_bursts, by_cycles: None };
+        };
+        let apart = apart(table, labels, &clock, cores);
+        let in_no_phase = apart.iter().fold(Nanos::ZERO, |sum, &i| sum.saturating_add(table.duration[i]));
+        if !apart.is_empty() {
+            asleep_bursts.resize(table.len(), false);
+            apart.into_iter().for_each(|i| asleep_bursts[i] = true);
         }
+        let by_cycles = Some(ByCycles { of_phases, in_no_phase });
+        Self { of_phases: vec![None; n_phases], of_all: None, asleep, asleep_bursts, by_cycles }
     }
 
     /// Whether the run's threads are hardly on a core, whatever they do: there are more threads
@@ -173,13 +164,44 @@ pub(super) fn cpu_time(table: &BurstTable) -> Option<&CounterColumn> {
     table.counters.iter().find(|column| column.counter.is_cpu_time_in_ns())
 }
 
-/// What [`OnCore::asleep_bursts`] has; `sums` and `asleep` are of the phases.
+/// The phases that sleep, if others compute, and those that would, if they did not keep so many
+/// cores busy: these wait for one.
+fn sleeps(
+    table: &BurstTable,
+    labels: &[Option<ClusterId>],
+    sums: &[Sum],
+    cores: f64,
+) -> (Vec<bool>, Vec<bool>) {
+    let may_sleep = |sum: &Sum| sum.share().is_some_and(|share| share < ASLEEP);
+    let mut sleeps: Vec<bool> = sums.iter().map(may_sleep).collect();
+    let mut busy = vec![false; sums.len()];
+    if sleeps.contains(&true) {
+        let covered = covered(table, labels, &sleeps);
+        for phase in (0..sums.len()).filter(|&phase| may_sleep(&sums[phase])) {
+            busy[phase] = sums[phase].cpu >= cores * covered[phase] as f64;
+            sleeps[phase] = !busy[phase];
+        }
+    }
+    (sleeps, busy)
+}
+
+/// The bursts of no phase that sleep: the clock tells it of each by itself, unless all of them
+/// together keep so many cores busy.
+fn apart(table: &BurstTable, labels: &[Option<ClusterId>], clock: &Clock<'_>, cores: f64) -> Vec<usize> {
+    let sleeps = |&i: &usize| labels[i].is_none() && clock.time(i) < ASLEEP * table.duration[i].0 as f64;
+    let apart: Vec<usize> = (0..table.len()).into_par_iter().filter(sleeps).collect();
+    let time: f64 = apart.iter().map(|&i| clock.time(i)).sum();
+    let covered = union(apart.iter().map(|&i| (table.begin[i].0, table.end(i).0)).collect());
+    if time >= cores * covered as f64 { Vec::new() } else { apart }
+}
+
+/// What [`OnCore::asleep_bursts`] has of phases; `sums`, `asleep` and `busy` are of these.
 fn asleep_bursts(
     table: &BurstTable,
     labels: &[Option<ClusterId>],
-    (known, sums, asleep): (&Known<'_>, &[Sum], &[bool]),
+    (known, sums): (&Known<'_>, &[Sum]),
+    (asleep, busy): (&[bool], &[bool]),
 ) -> Vec<bool> {
-    let is_by_cycles = matches!(known, Known::Cycles(_));
     let mut bursts = Vec::new();
     // Of one thread after the other, by phase; `met` has the phases that it has bursts of.
     let mut own = vec![Sum::default(); sums.len()];
@@ -197,8 +219,11 @@ fn asleep_bursts(
         }
         let sleeps = |phase: usize| {
             let others = sums[phase].less(own[phase]);
-            let alone = own[phase].share().is_some_and(|share| share < ASLEEP)
-                && (is_by_cycles || others.share().is_some_and(|share| share >= LEAST));
+            let others_compute = match known {
+                Known::CpuTime(_) => others.share().is_some_and(|share| share >= LEAST),
+                Known::Cycles(_) => !busy[phase],
+            };
+            let alone = own[phase].share().is_some_and(|share| share < ASLEEP) && others_compute;
             alone || asleep[phase]
         };
         met.iter().for_each(|&phase| marked[phase] = sleeps(phase));
@@ -207,15 +232,6 @@ fn asleep_bursts(
             rows.for_each(|i| bursts[i] = labels[i].is_some_and(|id| marked[id.index()]));
         }
         met.drain(..).for_each(|phase| own[phase] = Sum::default());
-    }
-    // The clock tells it of each burst by itself.
-    if is_by_cycles {
-        let sleeps = |&i: &usize| labels[i].is_none() && known.time(i) < ASLEEP * table.duration[i].0 as f64;
-        let apart: Vec<usize> = (0..table.len()).into_par_iter().filter(sleeps).collect();
-        if !apart.is_empty() {
-            bursts.resize(table.len(), false);
-            apart.into_iter().for_each(|i| bursts[i] = true);
-        }
     }
     bursts
 }
@@ -228,16 +244,18 @@ fn covered(table: &BurstTable, labels: &[Option<ClusterId>], asked: &[bool]) -> 
             bursts[id.index()].push((table.begin[i].0, table.end(i).0));
         }
     }
-    let of_phase = |mut bursts: Vec<(u64, u64)>| {
-        bursts.sort_unstable();
-        let (mut until, mut sum) = (0, 0_u64);
-        for (begin, end) in bursts {
-            sum = sum.saturating_add(end.saturating_sub(begin.max(until)));
-            until = end.max(until);
-        }
-        sum
-    };
-    bursts.into_par_iter().map(of_phase).collect()
+    bursts.into_par_iter().map(union).collect()
+}
+
+/// For how long any of some bursts, with their begins and ends, lasts.
+fn union(mut bursts: Vec<(u64, u64)>) -> u64 {
+    bursts.sort_unstable();
+    let (mut until, mut sum) = (0, 0_u64);
+    for (begin, end) in bursts {
+        sum = sum.saturating_add(end.saturating_sub(begin.max(until)));
+        until = end.max(until);
+    }
+    sum
 }
 
 /// For how long bursts are on no core, where that is known.
@@ -453,9 +471,18 @@ mod tests {
     #[test]
     fn who_may_share_a_core_does_not_sleep_by_its_cycles() {
         let bursts = [vec![(Some(1), 0.15); 20], vec![(Some(0), 3.0); 8]].concat();
-        assert_eq!(by_cycles(&bursts, None).asleep, [false, false]);
-        assert_eq!(by_cycles(&bursts, Some(1)).asleep, [false, false]);
-        assert_eq!(by_cycles(&bursts, Some(20)).asleep, [false, true]);
+        for cores in [None, Some(1)] {
+            let found = by_cycles(&bursts, cores);
+            assert_eq!((&found.asleep[..], found.asleep_bursts.len()), (&[false, false][..], 0));
+        }
+        let found = by_cycles(&bursts, Some(20));
+        assert_eq!((&found.asleep[..], found.asleep_bursts[19]), (&[false, true][..], true));
+        // So may those of no phase.
+        let apart = |cores| {
+            let bursts = [vec![(None, 0.15); 20], vec![(Some(0), 3.0); 8]].concat();
+            by_cycles(&bursts, cores).by_cycles.expect("cycles").in_no_phase
+        };
+        assert_eq!((apart(None), apart(Some(20))), (Nanos::ZERO, Nanos(20_000_000)));
     }
 
     #[test]

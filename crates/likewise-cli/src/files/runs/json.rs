@@ -42,6 +42,7 @@ fn run_json(comparison: &Comparison, run: &Run, r: usize) -> Value {
         "match": run.matched,
         "elapsed_ns": run.elapsed.0,
         "shared_cpus": run.shared_cpus,
+        "cpus": run.cpus,
         "few_cpus": run.few_cpus,
         "compared_wall_ns": run.wall,
         "compared_longest_ns": run.all.as_ref().map(|all| all.longest),

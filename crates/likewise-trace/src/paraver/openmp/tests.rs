@@ -185,6 +185,23 @@ fn waiting_for_other_threads_ends_a_burst_and_work_of_the_runtime_does_not() {
     }
 }
 
+/// With one thread there is nobody to wait for, and a trace in µs has no time for it: bursts are
+/// those of many threads all the same.
+#[test]
+fn a_wait_of_no_length_ends_a_burst() {
+    let mut program = serial_and_two_regions();
+    program.state(1, 405, 500, 1);
+    program.event(1, 500, "60000018:3", 9);
+    program.state(1, 500, 520, 1);
+    program.event(1, 520, "60000005:1", 20);
+    program.event(1, 520, "60000005:0", 0);
+    program.state(1, 520, 560, 1);
+    program.event(1, 560, "60000018:0", 11);
+    let made = bursts(&program.read());
+    let third: Vec<_> = made.iter().filter(|b| b.0 == 1 && b.1 >= 500).map(|b| (b.1, b.2, b.3)).collect();
+    assert_eq!(third, [(500, 520, Some(20)), (520, 560, Some(11))]);
+}
+
 /// The region of the second thread ends at once, and it computes in tasks: one, in which another
 /// is, while it waits for that.
 #[test]

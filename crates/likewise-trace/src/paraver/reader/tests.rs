@@ -2,6 +2,7 @@
 //! and every burst's sum taken over all of them.
 
 mod counts;
+mod ends;
 mod shapes;
 mod streams;
 
