@@ -92,7 +92,8 @@ fn from_where_on_runs_are_no_shorter_is_told() {
     let told = clock(&[run(1, 8.0), run(2, 4.1), run(4, 4.0), run(8, 4.8)]).unwrap();
     assert!(
         told.contains(
-            "With more than 2 threads no run is shorter by 5% or more; on 8 threads it takes 1.17 times as long."
+            "With more than 2 threads no run is shorter by 5% or more; on 8 threads it takes 1.17 times as long as on 2 \
+             threads."
         ),
         "{told}"
     );
