@@ -83,7 +83,7 @@ pub struct ReadReport {
     pub streams: Option<Streams>,
     /// When the last state ends, where there are states: behind it, nothing tells what threads do.
     pub last_state: Option<Nanos>,
-    /// When the last task leaves MPI_Init, if the trace tells it of each that has bursts. Until then
+    /// When all tasks have called MPI_Init and the first leaves it, if the trace tells it of each that has bursts. Until then
     /// the program starts up.
     pub mpi_init: Option<Nanos>,
     /// When the last task calls MPI_Finalize, if each does.

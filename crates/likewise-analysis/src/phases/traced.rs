@@ -35,7 +35,7 @@ pub enum Until {
     LastState,
 }
 
-/// When the last task leaves MPI_Init and calls MPI_Finalize, and when the last state ends.
+/// When the first task leaves MPI_Init and the last calls MPI_Finalize, and when the last state ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Marked {
     pub(super) init: Option<Nanos>,

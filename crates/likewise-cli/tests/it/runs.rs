@@ -17,7 +17,7 @@ fn product(run: &Value) -> f64 {
 }
 
 #[test]
-fn epoch_on_1_4_and_16_tasks_scales_but_for_its_start() {
+fn epoch_on_1_4_and_16_tasks_scales() {
     let Some(data) = shared_data() else { return };
     let dir = tempfile::tempdir().unwrap();
     let traces = [16, 1, 4].map(|n| data.join(format!("epoch/epoch_{n}proc.prv.gz")));
@@ -39,25 +39,21 @@ fn epoch_on_1_4_and_16_tasks_scales_but_for_its_start() {
     assert!(of_run(main, "epoch_16proc")["efficiency"].as_f64() > Some(0.95));
     assert_eq!(main["stops_at"], Value::Null);
 
-    // The start: one burst per task, which each does whole. With one task it
-    // is one burst, so no cluster.
+    // The start, 35 % of the time of 16 tasks, is before MPI_Init has ended, and no part of it.
     let start = phase_with(&found, |phase| {
         let run = of_run(phase, "epoch_16proc");
         run["share"].as_f64() > Some(0.3) && run["instances"] == 16
     });
-    let start = start.unwrap();
-    assert_eq!(
-        (&start["stops_at"], &start["cause"]),
-        (&"epoch_4proc".into(), &"instruction_scalability".into())
-    );
-    assert_eq!(of_run(start, "epoch_1proc")["instances"], 1);
+    assert!(start.is_none(), "{start:?}");
+    let all = &found["runs"][2];
+    assert!(all["efficiency"].as_f64() > Some(0.92), "{all}");
     for phase in found["phases"].as_array().unwrap() {
         for run in phase["runs"].as_array().unwrap().iter().filter(|run| run["efficiency"].is_number()) {
             let ratio = product(run) / run["efficiency"].as_f64().unwrap();
             assert!((ratio - 1.0).abs() < 1e-9, "{run}");
         }
     }
-    assert!(call.stdout.contains("more instructions, × 0.25"), "{}", call.stdout);
+    assert!(call.stdout.contains("stops scaling at 16 tasks, with an efficiency of 6"), "{}", call.stdout);
     assert!(read(dir.path(), "report.html").contains("stops scaling"));
 }
 

@@ -60,8 +60,8 @@ pub(crate) fn call((event_type, value): (u32, i128), time: u64) -> Option<Calls>
     }
 }
 
-/// When the last task that has bursts leaves MPI_Init, and when the last one calls MPI_Finalize;
-/// `None` where any of them does not, or tasks do not start up together.
+/// When all tasks that have bursts have called MPI_Init and the first of them leaves it, and when the
+/// last one calls MPI_Finalize; `None` where any of them does not, or tasks do not start up together.
 pub(crate) fn last_calls(calls: &BTreeMap<Who, Calls>, threads: &ByThread) -> [Option<u64>; 2] {
     let mut of_tasks: BTreeMap<(u32, u32), Calls> = BTreeMap::new();
     for (who, calls) in calls.iter().filter(|(_, calls)| calls.init.or(calls.finalize).is_some()) {
@@ -72,17 +72,19 @@ pub(crate) fn last_calls(calls: &BTreeMap<Who, Calls>, threads: &ByThread) -> [O
         let times: Option<Vec<u64>> = tasks.iter().map(|task| of_tasks.get(task).and_then(call)).collect();
         times?.into_iter().max()
     };
-    let init = last(|calls| calls.init.and(calls.left)).filter(|&until| {
+    let init = last(|calls| calls.init).filter(|&until| {
         let ends = threads.values().filter_map(|bursts| bursts.end.last());
         let run = ends.max().copied().unwrap_or(0) as f64;
         threads.iter().all(|(who, bursts)| {
             let own = of_tasks.get(&(who.app, who.task)).and_then(|calls| calls.left).unwrap_or(until);
-            let inside = bursts.begin.iter().zip(&bursts.end).filter(|&(&b, &e)| b >= own && e <= until);
-            let time: u64 = inside.map(|(begin, end)| end - begin).sum();
+            let inside = |(&begin, &end): (&u64, &u64)| end.min(until).saturating_sub(begin.max(own));
+            let time: u64 = bursts.begin.iter().zip(&bursts.end).map(inside).sum();
             time as f64 <= APART * run
         })
     });
-    [init, last(|calls| calls.finalize)]
+    // What each does when it has left it is a step of all.
+    let left = tasks.iter().filter_map(|task| of_tasks.get(task)?.left).min();
+    [init.map(|init| init.max(left.unwrap_or(init))), last(|calls| calls.finalize)]
 }
 
 #[cfg(test)]
@@ -127,7 +129,7 @@ mod tests {
             (who(1, 1), (50_000_003, 32), 900),
         ]);
         let own: &[(u64, u64)] = &[(0, 390), (600, 890)];
-        assert_eq!(last_calls(&calls, &threads(&[(1, own), (2, own)])), [Some(520), None]);
+        assert_eq!(last_calls(&calls, &threads(&[(1, own), (2, own)])), [Some(510), None]);
         assert_eq!(last_calls(&calls, &threads(&[(1, own)])), [Some(510), Some(900)]);
         assert_eq!(last_calls(&calls, &threads(&[(1, own), (2, own), (3, own)])), [None, None]);
         assert_eq!(last_calls(&calls, &threads(&[])), [None, None]);
@@ -145,7 +147,7 @@ mod tests {
         let spawned = threads(&[(1, &[(20, 890), (910, 1_000)]), (2, &[(910, 1_000)])]);
         assert_eq!(last_calls(&calls, &spawned), [None, None]);
         let waits = threads(&[(1, &[(20, 24), (910, 1_000)]), (2, &[(100, 890), (910, 1_000)])]);
-        assert_eq!(last_calls(&calls, &waits), [Some(910), None]);
+        assert_eq!(last_calls(&calls, &waits), [Some(900), None]);
     }
 
     /// A block may end within the call.

@@ -27,7 +27,7 @@ fn calls_of_mpi_and_the_last_state_are_known_on_several_processes() {
     let report = &alone.report;
     assert_eq!(
         (report.mpi_init, report.mpi_finalize, report.last_state),
-        (micros(412), micros(822), micros(850))
+        (micros(411), micros(822), micros(850))
     );
     for size in [2, 3, 5] {
         assert_eq!(spread_over(size, file.path(), &options), Some(format!("{alone:?}")), "{size} processes");
