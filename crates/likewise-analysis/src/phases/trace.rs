@@ -121,8 +121,8 @@ fn input_of(
     watch: &dyn Watch,
 ) -> Result<Input> {
     let Options { reading, describing, .. } = options;
-    let Trace { mut table, end, origin, topology, report } = read;
-    let mut notes = report.warnings;
+    let Trace { mut table, end, origin, topology, mut report } = read;
+    let mut notes = std::mem::take(&mut report.warnings);
     if let Some(columns) = &report.columns {
         watch.tell(&columns.told());
     }
@@ -131,26 +131,14 @@ fn input_of(
     if table.is_empty() {
         // The notes may tell why there is no burst, and no result will show them.
         notes.iter().for_each(|note| watch.say(&format!("note: {note}")));
-        bail!(
-            "{}: {}",
-            trace.display(),
-            no_burst(
-                reading,
-                report.columns.is_some().then_some(report.records.states),
-                report.records.total()
-            )
-        );
+        let rows = report.columns.is_some().then_some(report.records.states);
+        bail!("{}: {}", trace.display(), no_burst(reading, rows, report.records.total()));
     }
     for metric in &definition.extrapolate {
         add_column(&mut table, metric)?;
     }
     notes.extend(rename_counters(&mut table));
-    let ReadReport { mpi_init: init, mpi_finalize: finalize, last_state, .. } = report;
-    // Events may mark anything, and what they mark may reach over any of these.
-    let marked = match reading.burst_events.is_empty() {
-        true => Marked { init, finalize, last_state },
-        false => Marked::default(),
-    };
+    let marked = Marked::of(&report, reading);
     let mut run = report.begin..end;
     if options.between_mpi {
         notes.extend(marked.leave(&mut table, &mut run));
@@ -164,9 +152,7 @@ fn input_of(
     notes.extend(topology.and_then(|topology| one_of_several(topology.apps.len(), &table, reading)));
     notes.extend(few_of_many(&table, &report.records, reading));
     watch.tell(&told(&report.records));
-    let of =
-        describing.definition.as_deref().map_or_else(String::new, |path| format!("{}: ", path.display()));
-    notes.extend(definition.notes.iter().map(|note| format!("{of}{note}")));
+    notes.extend(of_definition(definition, describing.definition.as_deref()));
     let odd_clocks = report.records.backwards > 0;
     let ReadReport { columns, drawn_times, shared_cpus, part, streams, .. } = report;
     let name = trace.display().to_string();
@@ -185,6 +171,12 @@ fn input_of(
         part,
         notes,
     })
+}
+
+/// What is to be said of a definition, with its file.
+fn of_definition(definition: &Definition, path: Option<&Path>) -> Vec<String> {
+    let of = path.map_or_else(String::new, |path| format!("{}: ", path.display()));
+    definition.notes.iter().map(|note| format!("{of}{note}")).collect()
 }
 
 /// How many records there are.

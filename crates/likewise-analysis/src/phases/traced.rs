@@ -1,9 +1,10 @@
 //! What of a run was traced, and on how many CPUs it was.
 
+use super::Reading;
 use likewise::bursts::LEAST_SHARE;
 use likewise::table::{BurstTable, Moment, Nanos};
 use likewise::words::percent;
-use likewise_trace::{Topology, Untraced, UntracedBy};
+use likewise_trace::{ReadReport, Topology, Untraced, UntracedBy};
 use std::ops::Range;
 
 /// Of which part of a run it is known what all threads compute, and how many can at once.
@@ -44,6 +45,16 @@ pub(super) struct Marked {
 }
 
 impl Marked {
+    /// What a trace tells of them. Events may mark anything, and bursts of events may reach over any
+    /// of these moments.
+    pub(super) fn of(report: &ReadReport, reading: &Reading) -> Self {
+        if !reading.burst_events.is_empty() {
+            return Self::default();
+        }
+        let ReadReport { mpi_init: init, mpi_finalize: finalize, last_state, .. } = *report;
+        Self { init, finalize, last_state }
+    }
+
     /// The part of a run between them.
     fn part(self, run: &Range<Nanos>, table: &BurstTable) -> (Range<Nanos>, Option<Until>) {
         let start = self.init.unwrap_or(run.start).max(run.start);

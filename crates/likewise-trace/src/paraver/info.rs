@@ -44,14 +44,7 @@ pub(crate) fn inspect(mut input: Input, options: &ReadOptions<'_>, block: usize)
     let rules = Rules::new(options);
     let scale = header.unit.nanos();
     let last = Nanos(all.last.saturating_mul(scale));
-    if last > header.end {
-        let (path, end) = (path.display(), header.end);
-        report.warnings.push(format!(
-            "{path}: records go on until {}, {} after the end of the trace that its header gives",
-            Moment(last),
-            last.saturating_sub(end)
-        ));
-    }
+    report.warnings.extend(late(&path, (last, header.end)));
     let mut states: Vec<StateInfo> = Vec::with_capacity(all.states.len());
     for (value, (count, time)) in sorted(&all.states) {
         let time = Nanos(time.saturating_mul(scale));
@@ -76,6 +69,18 @@ pub(crate) fn inspect(mut input: Input, options: &ReadOptions<'_>, block: usize)
         states,
         event_types,
         communication_bytes: all.bytes,
+    })
+}
+
+/// That records go on behind the end that the header gives.
+fn late(path: &Path, (last, end): (Nanos, Nanos)) -> Option<String> {
+    (last > end).then(|| {
+        format!(
+            "{}: records go on until {}, {} after the end of the trace that its header gives",
+            path.display(),
+            Moment(last),
+            last.saturating_sub(end)
+        )
     })
 }
 

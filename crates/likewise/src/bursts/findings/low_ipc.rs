@@ -104,22 +104,29 @@ pub(super) fn low_ipc(counted: &Counted<'_>, end: Nanos, told: &[(ClusterId, Thr
         let less = own.running(rest) * (1.0 - ipc / others) / (n_threads as f64 * end.0 as f64);
         // Were those that are named as the others.
         let time = own.time * threads[label] as f64 / n_others as f64;
-        Some(Finding {
-            kind: FindingKind::LowIpc { ipc: whole.ipc()?, others },
-            share: time * less,
-            most: counted.duration(longest) as f64 * less,
-            scope: Scope::Run,
-            phases: vec![ClusterId::from_index(label)],
-            noise: false,
-            threads: Vec::new(),
-            gradient: None,
-            from: None,
-            until: None,
-            begin: counted.begin(longest),
-            before: Nanos::ZERO,
-            stretches: 0,
-            is_once: false,
-        })
+        let kind = FindingKind::LowIpc { ipc: whole.ipc()?, others };
+        let worth = (time * less, counted.duration(longest) as f64 * less);
+        Some(of_phase(kind, label, worth, counted.begin(longest)))
     };
     (0..n).filter(|&label| label != counted.noise() as usize).filter_map(finding).collect()
+}
+
+/// A finding of a phase that is worth such a share of the run, and its longest burst such a one.
+fn of_phase(kind: FindingKind, label: usize, (share, most): (f64, f64), begin: Nanos) -> Finding {
+    Finding {
+        kind,
+        share,
+        most,
+        scope: Scope::Run,
+        phases: vec![ClusterId::from_index(label)],
+        noise: false,
+        threads: Vec::new(),
+        gradient: None,
+        from: None,
+        until: None,
+        begin,
+        before: Nanos::ZERO,
+        stretches: 0,
+        is_once: false,
+    }
 }
