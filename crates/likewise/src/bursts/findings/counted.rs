@@ -19,6 +19,10 @@ const MOST_PAIRS: usize = 1 << 16;
 /// compute between two calls before it waits for the rest of the run.
 const LEAST_AWAKE: f64 = 0.01;
 
+/// One that does not is left out if it sleeps in its bursts for this share of the run. Else it waits
+/// elsewhere, as all do, and may have no part of the work.
+const ASLEEP_OF_RUN: f64 = 0.5;
+
 /// In place of a thread's place, of one that is not compared with others.
 const NOT_COMPARED: u32 = u32::MAX;
 
@@ -47,12 +51,14 @@ impl<'a> Counted<'a> {
         let noise = input.phase.iter().flatten().map(|id| id.index() as u32 + 1).max().unwrap_or(0);
         let (mut names, mut thread) = (Vec::new(), Vec::with_capacity(table.len()));
         let (mut first, mut first_of_rest) = (Vec::new(), Nanos(u64::MAX));
+        let run = input.part.end.saturating_sub(input.part.start).0 as f64;
         let is_asleep = |i: usize| input.asleep.get(i).is_some_and(|asleep| *asleep);
         for ((_, task, number), bursts) in table.threads() {
             // One that does nothing but wait for others is none of those that share the work.
             let time = |i: usize| table.duration[i].0 as f64;
             let awake: f64 = bursts.clone().filter(|&i| !is_asleep(i)).map(time).sum();
-            if awake < LEAST_AWAKE * bursts.clone().map(time).sum::<f64>() {
+            let all = bursts.clone().map(time).sum::<f64>();
+            if awake < LEAST_AWAKE * all && all - awake >= ASLEEP_OF_RUN * run {
                 thread.extend(repeat_n(NOT_COMPARED, bursts.len()));
                 first_of_rest = first_of_rest.min(table.begin[bursts.start]);
                 continue;

@@ -37,3 +37,20 @@ fn a_thread_that_sleeps_for_most_of_the_time_computes_in_the_rest() {
     assert_eq!(serial.phases.iter().map(|id| id.number()).collect::<Vec<_>>(), [3]);
     assert!(found.idle < 0.05, "{found:?}");
 }
+
+/// "Nothing stands out" was told where a third of the threads had but a burst of hardly any cycles in
+/// each step: that they sleep in it does not say that they need not work.
+#[test]
+fn a_thread_that_only_sleeps_for_a_moment_has_no_part_of_the_work() {
+    let mut bursts: Vec<(u32, Burst)> = Vec::new();
+    for step in 0..10 {
+        for thread in 1..=2 {
+            bursts.push((thread, (1, 1_000 * step, 800, 1, f64::NAN, f64::NAN)));
+        }
+        bursts.push((3, (1, 1_000 * step, 20, 2, f64::NAN, f64::NAN)));
+    }
+    let found = found_but_for(&bursts, 10_000, &[false, true]);
+    let [imbalance] = &found.list[..] else { panic!("{found:?}") };
+    assert!(matches!(imbalance.kind, FindingKind::Imbalance { .. }), "{imbalance:?}");
+    assert!(near(imbalance.share, 0.8 / 3.0), "{imbalance:?}");
+}
