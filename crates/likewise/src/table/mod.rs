@@ -258,3 +258,36 @@ impl BurstTable {
         self.duration.iter().fold(Nanos::ZERO, |sum, &d| sum.saturating_add(d))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bursts_within_a_time_keep_their_threads_counters_and_code() {
+        let counter = Counter { event_type: None, name: "A".to_owned(), description: String::new() };
+        let region = |i: usize| Region { before: PlaceId::from_index(i), ..Region::default() };
+        let table = BurstTable {
+            app: vec![1; 6].into(),
+            task: vec![1, 1, 2, 2, 3, 3].into(),
+            thread: vec![1; 6].into(),
+            begin: [0, 20, 5, 30, 0, 45].map(Nanos).to_vec(),
+            duration: vec![Nanos(10); 6],
+            counters: vec![CounterColumn { counter, values: (0..6).map(f64::from).collect() }],
+            code: Some(Code {
+                places: vec!["p".to_owned(); 6],
+                regions: (0..6).map(|i| (region(i), Some(PathId(i as u32)))).collect(),
+                parallel: true,
+            }),
+        };
+        // The first begins before, the last ends behind; the third task has none.
+        let within = table.within(&(Nanos(5)..Nanos(50)));
+        assert_eq!(within.begin, [20, 5, 30].map(Nanos));
+        let threads: Vec<_> = within.threads().collect();
+        assert_eq!(threads, [((1, 1, 1), 0..1), ((1, 2, 1), 1..3)]);
+        assert_eq!(within.counters[0].values.iter().collect::<Vec<_>>(), [1.0, 2.0, 3.0]);
+        let code = within.code.expect("as before");
+        assert_eq!((code.regions.get(1), code.regions.path(2)), (region(2), Some(PathId(3))));
+        assert!(code.parallel && code.places.len() == 6);
+    }
+}
