@@ -5,6 +5,7 @@ mod by_work;
 mod causes;
 mod few_cpus;
 mod findings;
+mod measured;
 mod off_core;
 mod phase;
 mod scaling;
@@ -20,14 +21,11 @@ use likewise::bursts::Period;
 use likewise::bursts::scaling::{
     Calm, Change, Evidence, FactorKind, IterationsFrom, Measured, Measures, OneOff, Per, PhaseInRun,
     PhaseScaling, Repeats, RunBursts, RunFigures, RunMatch, Scaling, SlowTasks, ToldScaling, calm,
-    computing_within, is_same_work, match_by_calls, match_runs, phase_scaling, repeats, whole_run,
+    is_same_work, match_by_calls, match_runs, repeats,
 };
-use likewise::table::{BurstTable, Nanos};
-use likewise::words::percent;
-use likewise_recording::ROUNDING;
+use likewise::table::Nanos;
 use likewise_trace::RanksRead;
 pub use phase::Doubt;
-use phase::phase;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use words::names;
@@ -304,132 +302,6 @@ impl Comparison {
         })
     }
 
-    fn measured(
-        analysed: &[Analysed],
-        settings: Settings,
-        (found, repeats): (&RunMatch, &Repeats),
-        (measures, in_all, calms): (&Measures<'_>, &Measures<'_>, &[Calm]),
-    ) -> Self {
-        let views: Vec<RunBursts<'_>> = analysed.iter().map(|run| run_bursts(&run.analysis)).collect();
-        let facts: Vec<RunFigures> = views.iter().map(whole_run).collect();
-        let told_scaling = settings.scaling.is_none().then(|| measures.scaling());
-        let scaling = settings.scaling.or(told_scaling.map(|told| told.scaling)).unwrap_or(Scaling::Strong);
-        let is_rounded = analysed.iter().any(|run| run.analysis.drawn_times);
-        let usual = match same_threads(&facts) {
-            // Each of two numbers may be off.
-            true if is_rounded => THRESHOLD_OF_SAME_THREADS / (ROUNDING * ROUNDING),
-            true => THRESHOLD_OF_SAME_THREADS,
-            false => THRESHOLD,
-        };
-        let threshold = settings.threshold.unwrap_or(usual);
-        let n = found.phases.len();
-        let one = |p: usize| phase(measures, (found, repeats), (p, calms), (scaling, threshold));
-        let phases: Vec<Phase> = (0..n).filter_map(one).collect();
-        let mut serial = vec![false; n];
-        for phase in &phases {
-            serial[phase.number as usize - 1] =
-                !phase.is_unsure() && phase.runs.iter().flatten().any(|run| run.figures().is_serial());
-        }
-        let all = in_all.whole();
-        let whole = all.as_ref().and_then(|all| phase_scaling(all, scaling, threshold));
-        let run = |(r, Analysed { name, analysis }): (usize, &Analysed)| Run {
-            name: name.clone(),
-            input: analysis.input.clone(),
-            tasks: tasks(&analysis.table),
-            apps: analysis.table.app.runs().count(),
-            clusters: analysis.grouped.clustering.n_clusters,
-            elapsed: analysis.length(),
-            origin: analysis.origin,
-            shared_cpus: analysis.shared_cpus,
-            cpus: analysis.traced.cpus,
-            few_cpus: few_cpus::of(analysis),
-            iterations: repeats.iterations[r],
-            matched: matched(&phases, r),
-            whole: facts[r],
-            all: all.as_ref().and_then(|all| all[r].clone()),
-            by_thread: all
-                .as_ref()
-                .and_then(|all| all[r].as_ref())
-                .map_or_else(Vec::new, |all| in_all.by_thread(r, all)),
-            wall: of_wall(repeats, analysis, r).map(|(wall, _)| wall),
-            in_wall: of_wall(repeats, analysis, r).map_or_else(Vec::new, |(_, each)| each),
-            iteration_lengths: analysis
-                .period()
-                .found
-                .as_ref()
-                .map_or_else(|_| Vec::new(), |p| lengths(p, repeats.in_period[r])),
-            without_serial: in_all.without(r, &serial),
-            alone_in_no_phase: in_all.alone_in_no_phase(r),
-            left: measures.left(r),
-        };
-        let mut comparison = Self {
-            settings,
-            scaling,
-            told_scaling,
-            threshold,
-            reference: found.reference,
-            per: repeats.whole.filter(|_| all.is_some()),
-            wall_per: repeats.whole,
-            unlike_iterations: repeats.unlike_periods,
-            in_no_order: repeats.in_no_order,
-            unlike_calm: false,
-            runs: analysed.iter().enumerate().map(run).collect(),
-            phases,
-            whole: whole.unwrap_or(PhaseScaling {
-                base: 0,
-                changes: vec![None; analysed.len()],
-                stops_at: None,
-            }),
-            notes: analysed.iter().flat_map(notes).collect(),
-        };
-        if is_rounded {
-            comparison.notes.push(format!(
-                "A recording with histograms rounds what a rank computes between two calls by up to {}: smaller \
-                 differences tell nothing. `likewise record --times all` rounds nothing.",
-                percent(ROUNDING - 1.0)
-            ));
-        }
-        comparison
-    }
-
-    /// Says what makes the comparison doubtful.
-    fn warned(mut self) -> Self {
-        if !self.is_whole_known() {
-            self.whole.stops_at = None;
-        }
-        for run in &self.runs {
-            if run.left.share > MUCH {
-                self.notes.push(format!(
-                    "{}: {} of the computing time is in no phase of the comparison.",
-                    run.name,
-                    percent(run.left.share)
-                ));
-            }
-        }
-        let threads: Vec<u64> = self.runs.iter().map(|run| run.whole.run_threads).collect();
-        if threads.windows(2).any(|two| two[0] == two[1]) && !self.same_threads() {
-            self.notes.push("Runs of as many threads are compared in the order given.".to_owned());
-        }
-        if self.runs.iter().any(|run| run.whole.ipc().is_none()) {
-            let text = "A run lacks instructions or cycles, so that phases are matched and explained by what is left.";
-            self.notes.push(text.to_owned());
-        }
-        self.notes.extend(self.doubtful());
-        if !self.is_whole_known() {
-            self.notes.push(format!(
-                "Whether all computation is the same work in all runs cannot be told (phases of which that is so have \
-                 more than {} of a run's time, or bursts that took long once can be told in some runs alone): nothing \
-                 is said of it, and “?” stands before its figures.",
-                percent(1.0 - self.threshold)
-            ));
-        }
-        if self.unlike_iterations {
-            let text = "Whether the periods found in the runs are of the same thing cannot be told: iterations are not compared.";
-            self.notes.push(text.to_owned());
-        }
-        self
-    }
-
     /// Phases that hold a share of any run's time worth looking at.
     pub fn shown(&self) -> &[Phase] {
         let small = self.phases.iter().position(|phase| phase.largest_share() < LEAST_SHARE);
@@ -474,17 +346,6 @@ impl Comparison {
         let is_serial = figures.run_threads == 1 || figures.is_serial();
         is_serial.then(|| time.0 as f64 / self.runs[r].elapsed.0.max(1) as f64)
     }
-}
-
-/// How well the phases of a run match, by time.
-fn matched(phases: &[Phase], r: usize) -> f64 {
-    let (mut sum, mut all) = (0.0, 0.0);
-    for run in phases.iter().filter_map(|phase| phase.runs[r].as_ref()) {
-        let time = run.figures().total.0 as f64;
-        sum += time * run.matched.confidence;
-        all += time;
-    }
-    if all > 0.0 { sum / all } else { 1.0 }
 }
 
 impl Phase {
@@ -559,40 +420,4 @@ fn run_bursts(analysis: &Analysis) -> RunBursts<'_> {
 /// The run with usual bursts in place of those that took long once.
 fn calmed<'a>(run: &RunBursts<'a>, calm: &'a Calm) -> RunBursts<'a> {
     RunBursts { table: calm.table.as_ref().unwrap_or(run.table), ..*run }
-}
-
-/// What a run, or an iteration of it, takes by the clock in ns, and what each
-/// thread computes of that: all of it, as an iteration may hold what others lack.
-fn of_wall(repeats: &Repeats, analysis: &Analysis, r: usize) -> Option<(f64, Vec<OfThread>)> {
-    let bursts = run_bursts(analysis);
-    match (repeats.whole?, &analysis.period().found) {
-        (Per::Run, _) => Some((analysis.length().0 as f64, computing_within(&bursts, None))),
-        (_, Ok(period)) => {
-            let n = period.n_iterations() as f64 * repeats.in_period[r] as f64;
-            let wall = period.length().0 as f64 / repeats.in_period[r] as f64;
-            let of_region = computing_within(&bursts, Some(period.region())).into_iter();
-            Some((wall, of_region.map(|(thread, time)| (thread, time / n)).collect()))
-        }
-        _ => None,
-    }
-}
-
-/// What each iteration of a period takes, in ns, where it holds so many of
-/// those that are counted.
-fn lengths(period: &Period, parts: u64) -> Vec<f64> {
-    period.lengths().iter().map(|length| length.0 as f64 / parts as f64).collect()
-}
-
-fn tasks(table: &BurstTable) -> u64 {
-    table.tasks().count() as u64
-}
-
-/// Notes that name phases of a single run are left out, because the comparison
-/// numbers phases anew.
-fn notes(run: &Analysed) -> Vec<String> {
-    let figures = &run.analysis.figures;
-    let of_phases = [figures.serial_note(), figures.on_core_note(&run.analysis.stats)];
-    let is_left = |note: &&String| !of_phases.iter().flatten().any(|of| of == *note);
-    let notes = run.analysis.notes.iter().filter(is_left);
-    notes.map(|note| format!("{}: {note}", run.name)).collect()
 }
