@@ -135,7 +135,10 @@ fn a_marker_is_found_or_named() {
     for mpi in Mpi::ALL {
         let Some(built) = Built::new("leads-found", mpi) else { return };
         let Some(log) = built.exact("bare", 4, &["LIKEWISE_EVERY=1"]) else { return };
-        assert!(log.marker.starts_with("MPI_Allreduce@"), "{log:?}");
+        // The first that is proposed, unless a rank held up others there (on a busy machine): then
+        // another call that each step makes once.
+        let is_marker = |name: &str| log.marker.starts_with(name);
+        assert!(["MPI_Allreduce@", "MPI_Waitall@"].into_iter().any(is_marker), "{log:?}");
         assert!(log.clusterings.len() == 1 && log.markers(State::Lead) > 10, "{log:?}");
         let name = format!("LIKEWISE_MARKER={}", log.marker);
         let Some(log) = built.exact("bare", 4, &["LIKEWISE_EVERY=1", &name]) else { return };
