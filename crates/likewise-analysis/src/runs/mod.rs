@@ -284,7 +284,7 @@ impl Comparison {
             // A drawn time says nothing of a single burst.
             let of_run = |r: usize| match analysed[r].analysis.drawn_times {
                 true => Calm::default(),
-                false => calm(&views[r], &found.phase_of[r], analysed[r].analysis.length()),
+                false => calm(&views[r], &phase::surely_matched(found, r), analysed[r].analysis.length()),
             };
             let calms: Vec<Calm> = (0..views.len()).map(of_run).collect();
             let calmed: Vec<RunBursts<'_>> =

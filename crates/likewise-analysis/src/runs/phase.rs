@@ -103,8 +103,7 @@ pub(super) fn phase(
     let measured = measures.phase(p);
     let kind = scaling;
     let mut scaling = phase_scaling(&measured, scaling, threshold)?;
-    let matches =
-        |r: usize| found.phases[p].runs[r].as_ref().is_some_and(|run| run.confidence >= LEAST_MATCH);
+    let matches = |r: usize| matches(found, p, r);
     let doubt = |r: usize| {
         if !matches(r) || !matches(scaling.base) {
             return Some(Doubt::Match);
@@ -132,6 +131,18 @@ pub(super) fn phase(
     let runs = found.phases[p].runs.iter().enumerate().map(in_run).collect();
     let of = &repeats.phases[p];
     Some(Phase { number: p as u32 + 1, per: of.per, in_loop: of.in_loop, doubts, runs, scaling })
+}
+
+/// Whether a phase matches well enough in a run that something is said of it there.
+fn matches(found: &RunMatch, p: usize, r: usize) -> bool {
+    found.phases[p].runs[r].as_ref().is_some_and(|run| run.confidence >= LEAST_MATCH)
+}
+
+/// The phase of each burst of a run, where that matches well: of what may be a mix of several
+/// steps, the usual burst is not known.
+pub(super) fn surely_matched(found: &RunMatch, r: usize) -> Vec<Option<u32>> {
+    let is_sure: Vec<bool> = (0..found.phases.len()).map(|p| matches(found, p, r)).collect();
+    found.phase_of[r].iter().map(|phase| phase.filter(|&p| is_sure[p as usize])).collect()
 }
 
 /// Why a phase that matches well in two runs (`a` and `b`) may have other steps in one of them.
@@ -191,4 +202,26 @@ fn same_part(a: &Measured, b: &Measured) -> bool {
     };
     let is_serial = a.figures.is_serial() || b.figures.is_serial();
     is_serial && a_all == b_all && work.ln().abs() <= (a_threads / b_threads).ln().abs()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use likewise::bursts::scaling::{Evidence, MatchedPhase};
+
+    /// "2 bursts of phase 2 take far longer …: in the figures they are as they are otherwise" was
+    /// told of the main work of a run, in a phase that matched by 0.18.
+    #[test]
+    fn bursts_of_phases_that_hardly_match_are_of_none() {
+        let in_run = |confidence| {
+            let (clusters, evidence) = (Vec::new(), Evidence::Figures);
+            Some(PhaseInRun { clusters, noise: 0, confidence, evidence })
+        };
+        let of = |confidence| MatchedPhase { runs: vec![in_run(1.0), in_run(confidence), None] };
+        let phase_of = vec![vec![Some(0), Some(1), None, Some(0)]; 3];
+        let found = RunMatch { reference: 0, phases: vec![of(0.18), of(0.5)], phase_of };
+        assert_eq!(surely_matched(&found, 0), [Some(0), Some(1), None, Some(0)]);
+        assert_eq!(surely_matched(&found, 1), [None, Some(1), None, None]);
+        assert_eq!(surely_matched(&found, 2), [None; 4]);
+    }
 }
