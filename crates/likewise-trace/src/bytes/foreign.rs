@@ -40,6 +40,9 @@ const FORMATS: [(&[u8], &str, &str); 13] = [
     (b"ORC", "ORC", "write it as Parquet: pd.read_orc('FILE').to_parquet('table.parquet')"),
 ];
 
+/// What stands in the place of a large file in a clone without Git LFS.
+const LFS: &[u8] = b"version https://git-lfs.github.com/spec/";
+
 impl Input {
     /// Opens a file of which the format is known by its first bytes.
     ///
@@ -68,6 +71,12 @@ fn foreign(head: &[u8]) -> Option<(&'static str, &'static str)> {
         return (!is_text).then_some((*what, *remedy));
     }
     let has = |text: &[u8]| memchr::memmem::find(head, text).is_some();
+    if head.starts_with(LFS) {
+        return Some((
+            "a pointer of Git LFS, and not the file itself",
+            "fetch that in the clone: git lfs pull (or copy the file from where the pointer was made)",
+        ));
+    }
     if head.starts_with(b"PK\x03\x04") {
         return Some(if has(b"[Content_Types].xml") || has(b"xl/") || has(b"_rels/") {
             (
@@ -129,6 +138,10 @@ mod tests {
             (b"[{\"a\": 1}]", "JSON"),
             (b"\xff\xfea\0,\0", "text in UTF-16"),
             (b"ARROW1\0\0", "an Arrow (Feather) file"),
+            (
+                b"version https://git-lfs.github.com/spec/v1\noid sha256:3ab0\nsize 246459\n",
+                "a pointer of Git LFS, and not the file itself",
+            ),
         ] {
             assert_eq!(foreign(head).map(|(told, _)| told), Some(what));
         }

@@ -163,7 +163,8 @@ impl Text<'_> {
         Ok((end, unit))
     }
 
-    /// `n(cpus,…)`, `n` or `0`.
+    /// `n(cpus,…)`, `n` or `0`. Dimemas 5.4 wrote a comma behind the last node, and for some days
+    /// none at all: then how many CPUs nodes have is not known, and nothing else depends on it.
     fn nodes(&mut self) -> Result<(u32, Vec<u32>), ErrorKind> {
         let nodes = self.small("the number of nodes")?;
         let mut cpus = Vec::new();
@@ -172,11 +173,12 @@ impl Text<'_> {
                 if !cpus.is_empty() && !self.skip(b",") {
                     return Err(self.expected("',' or ')'"));
                 }
-                cpus.push(self.small("the CPUs of a node")?);
+                if !self.rest().starts_with(b")") || cpus.is_empty() {
+                    cpus.push(self.small("the CPUs of a node")?);
+                }
             }
             if cpus.len() as u64 != u64::from(nodes) {
-                let problem = format!("it claims {nodes} nodes and lists {}", cpus.len());
-                return Err(ErrorKind::Header(problem));
+                cpus.clear();
             }
         }
         Ok((nodes, cpus))
@@ -260,6 +262,14 @@ mod tests {
         );
         let h = parse("#Paraver (a):7_ns:0:1:2:(2:1,3:1)");
         assert_eq!((h.topology.n_tasks(), h.topology.n_threads()), (2, 5));
+        // "expected the CPUs of a node" and "it claims 2 nodes and lists 1" were said of these.
+        let h = parse("#Paraver (10/05/22 at 04:07):2308018051_ns:2(1,1,):1:2(1:1,1:2),3");
+        assert_eq!(
+            (h.topology.nodes, h.topology.cpus.as_slice(), h.topology.n_tasks()),
+            (2, [1, 1].as_slice(), 2)
+        );
+        let h = parse("#Paraver (a):9:2(22):1:2(1:1,1:2)");
+        assert_eq!((h.topology.nodes, h.topology.cpus.len(), h.topology.n_tasks()), (2, 0, 2));
     }
 
     #[test]
@@ -270,7 +280,7 @@ mod tests {
             ("#Paraver (x):9_h:1:1:1(1:1)", "'_ns', '_us', '_ms' or ':'"),
             ("#Paraver (x):9:1:1:1000000000(1:1)", "claims 1000000000 tasks and lists 1"),
             ("#Paraver (x):9:1:2:1(1:1)", "claims 2 applications and lists 1"),
-            ("#Paraver (x):9:3(1):1:1(1:1)", "claims 3 nodes and lists 1"),
+            ("#Paraver (x):9:3(1,,1):1:1(1:1)", "the CPUs of a node at column 20, found ',1):1:1(1:1)'"),
             ("#Paraver (x):9:1:1:1(1:1", "',' or ')'"),
             ("#Paraver (x):9:1:1:1(99999999999:1)", "the threads of a task"),
             ("#Paraver (x):99999999999999999_ms:1:1:1(1:1)", "exceed"),

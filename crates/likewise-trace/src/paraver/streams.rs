@@ -167,7 +167,8 @@ fn threads(topology: &Topology) -> impl Iterator<Item = Who> {
     tasks.flat_map(|(app, (of, task))| (1..=of.threads).map(move |thread| Who { app, task, thread }))
 }
 
-/// Whether a label is `CUDA-D1.S2-node`, the same of `GPU` or `HIP`, or `OpenCL-GPU-CQ1-node`.
+/// Whether a label is `CUDA-D1.S2-node`, the same of `GPU` or `HIP`, `OpenCL-GPU-CQ1-node`, or
+/// `GPU_a2f80454.1`, by which nsys2prv names a device and its stream.
 fn is_stream(label: &str) -> bool {
     let digits = |text: &str| text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let of_device = ["CUDA-D", "GPU-D", "HIP-D"].iter().find_map(|kind| label.strip_prefix(kind));
@@ -176,7 +177,11 @@ fn is_stream(label: &str) -> bool {
         !device.is_empty() && stream.strip_prefix(".S").is_some_and(|stream| digits(stream) > 0)
     });
     let of_queue = label.strip_prefix("OpenCL-").and_then(|rest| rest.split_once("-CQ"));
-    of_device || of_queue.is_some_and(|(_, queue)| digits(queue) > 0)
+    let of_uuid = label.strip_prefix("GPU_").and_then(|rest| rest.split_once('.'));
+    let is_hex = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    of_device
+        || of_queue.is_some_and(|(_, queue)| digits(queue) > 0)
+        || of_uuid.is_some_and(|(device, stream)| is_hex(device) && digits(stream) > 0)
 }
 
 #[cfg(test)]
@@ -185,14 +190,29 @@ mod tests {
 
     #[test]
     fn streams_are_known_by_their_names() {
-        for label in
-            ["CUDA-D1.S1-node1", "GPU-D12.S3.GPU-0a1b", "HIP-D1.S1", "CUDA-D0.S7", "OpenCL-GPU-CQ2-n"]
-        {
+        for label in [
+            "CUDA-D1.S1-node1",
+            "GPU-D12.S3.GPU-0a1b",
+            "HIP-D1.S1",
+            "CUDA-D0.S7",
+            "OpenCL-GPU-CQ2-n",
+            "GPU_a2f80454.1",
+        ] {
             assert!(is_stream(label), "{label}");
         }
-        for label in
-            ["THREAD 1.1.1", "CUDA-D", "CUDA-Dx.S1", "CUDA-D1.Sx", "GPU-node1", "OpenCL", "OpenCL-GPU-CQ", ""]
-        {
+        for label in [
+            "THREAD 1.1.1",
+            "CUDA-D",
+            "CUDA-Dx.S1",
+            "CUDA-D1.Sx",
+            "GPU-node1",
+            "OpenCL",
+            "OpenCL-GPU-CQ",
+            "GPU_a2f8",
+            "GPU_.1",
+            "GPU_node.1",
+            "",
+        ] {
             assert!(!is_stream(label), "{label}");
         }
     }
