@@ -88,6 +88,9 @@ pub struct ReadReport {
     pub mpi_init: Option<Nanos>,
     /// When the last task calls MPI_Finalize, if each does.
     pub mpi_finalize: Option<Nanos>,
+    /// When the tracer of the last task has been set up, if the trace tells it of each that has
+    /// bursts: until then it is the tracer that computes.
+    pub set_up: Option<Nanos>,
 }
 
 /// Streams of accelerators, which a trace has as threads: no thread that computes, and none that

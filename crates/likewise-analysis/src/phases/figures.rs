@@ -29,6 +29,47 @@ pub struct Figures {
     pub serial: Vec<SerialPhase>,
     /// For what share of their time bursts are on a core, where that is known.
     pub on_core: OnCore,
+    /// For how long bursts sleep, of the part of the run that is looked at.
+    pub slept: Slept,
+}
+
+/// Bursts that sleep ([`OnCore::asleep_bursts`]), as far as they are in the part of the run that is
+/// looked at.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Slept {
+    /// By phase, and behind these of no phase, for how long all threads do.
+    pub time: Vec<Nanos>,
+    /// The same, for what share of the part the one does that sleeps longest.
+    pub longest: Vec<f64>,
+}
+
+impl Slept {
+    /// `labels` has the phase of every burst, of `n_phases`.
+    fn of(
+        table: &BurstTable,
+        (labels, n_phases): (&[Option<ClusterId>], usize),
+        asleep: &[bool],
+        part: &Range<Nanos>,
+    ) -> Self {
+        if asleep.is_empty() {
+            return Self { time: vec![Nanos::ZERO; n_phases + 1], longest: vec![0.0; n_phases + 1] };
+        }
+        let (mut time, mut longest) = (vec![Nanos::ZERO; n_phases + 1], vec![Nanos::ZERO; n_phases + 1]);
+        for (_, bursts) in table.threads() {
+            let mut own = vec![Nanos::ZERO; n_phases + 1];
+            for i in bursts.filter(|&i| asleep[i]) {
+                let inside = table.end(i).min(part.end).saturating_sub(table.begin[i].max(part.start));
+                let sum = &mut own[labels[i].map_or(n_phases, ClusterId::index)];
+                *sum = sum.saturating_add(inside);
+            }
+            for (phase, own) in own.into_iter().enumerate() {
+                time[phase] = time[phase].saturating_add(own);
+                longest[phase] = longest[phase].max(own);
+            }
+        }
+        let length = part.end.saturating_sub(part.start).0.max(1) as f64;
+        Self { time, longest: longest.into_iter().map(|own| own.0 as f64 / length).collect() }
+    }
 }
 
 /// Statistics and figures of each cluster and the noise; `dropped` bursts,
@@ -58,7 +99,7 @@ pub(super) fn figures(
             }
         }
     }
-    let (mut regions, (serial, on_core)) = rayon::join(
+    let (mut regions, (serial, on_core, slept)) = rayon::join(
         || phase_regions(table, prepared, &clustering),
         || serial(table, prepared, &clustering, n_clusters, (run, traced)),
     );
@@ -70,17 +111,17 @@ pub(super) fn figures(
         regions.retain(|row| row.cluster.is_none_or(|id| id.index() < n_clusters));
     }
     let rates = rates(table, &stats);
-    (stats, Figures { extrapolated, rates, regions, serial, on_core })
+    (stats, Figures { extrapolated, rates, regions, serial, on_core, slept })
 }
 
-/// The serial phases among the first `n_clusters`, and for how long these are on a core.
+/// The serial phases among the first `n_clusters`, and for how long bursts are on a core and sleep.
 fn serial(
     table: &BurstTable,
     prepared: &Prepared,
     clustering: &Clustering,
     n_clusters: usize,
     (run, traced): (Range<Nanos>, &Traced),
-) -> (Vec<SerialPhase>, OnCore) {
+) -> (Vec<SerialPhase>, OnCore, Slept) {
     let mut labels = vec![None; table.len()];
     for (i, &label) in prepared.complete.iter().zip(&clustering.labels) {
         labels[i as usize] = label.filter(|id| id.index() < n_clusters);
@@ -88,13 +129,14 @@ fn serial(
     let on_core = OnCore::of(table, &labels, n_clusters, traced.cpus);
     // While programs start up, tasks do not wait for one another.
     let part = traced.part.clone().unwrap_or(run);
+    let slept = Slept::of(table, (&labels, n_clusters), &on_core.asleep_bursts, &part);
     if traced.part.is_some() {
         let is_inside = |i: usize| table.begin[i] >= part.start && table.end(i) <= part.end;
         labels.iter_mut().enumerate().filter(|(i, _)| !is_inside(*i)).for_each(|(_, label)| *label = None);
     }
     let mut serial = serial_phases(table, &labels, part.end.saturating_sub(part.start));
     serial.retain(|phase| !on_core.asleep[phase.cluster.index()]);
-    (serial, on_core)
+    (serial, on_core, slept)
 }
 
 /// With one more cluster for the bursts that were dropped, if there are any.
@@ -157,19 +199,22 @@ impl Figures {
         ))
     }
 
-    /// Where hardly any cycles are counted: what bursts say there is no computing.
-    fn hardly_running_note(&self, by_cycles: &ByCycles, stats: &[PhaseStats]) -> Option<String> {
-        let all: f64 = stats.iter().map(|phase| phase.total.0 as f64).sum();
-        let is_noteworthy = |time: Nanos| time.0 as f64 >= NOTEWORTHY * all;
-        let ByCycles { of_phases, in_no_phase } = by_cycles;
-        let of_phase = |(at, share): (usize, &Option<f64>)| {
-            let id = ClusterId::from_index(at);
-            let is_told =
-                self.on_core.asleep[at] && stats.get(at).is_some_and(|own| is_noteworthy(own.total));
-            share.filter(|_| is_told).map(|share| format!("phase {} ({:.1}%)", id.number(), 100.0 * share))
-        };
-        let mut said: Vec<String> = of_phases.iter().enumerate().filter_map(of_phase).collect();
-        said.extend(is_noteworthy(*in_no_phase).then(|| format!("bursts of no phase ({in_no_phase})")));
+    /// Where hardly any cycles are counted: what bursts say there is no computing. It may be a small
+    /// part of what all threads compute and yet much of the run.
+    fn hardly_running_note(&self, by_cycles: &ByCycles) -> Option<String> {
+        let Slept { time, longest } = &self.slept;
+        let is_told = |(at, _): &(usize, &Nanos)| longest[*at] >= NOTEWORTHY;
+        let told = time.iter().enumerate().filter(is_told).map(|(at, time)| {
+            let number = at + 1;
+            match by_cycles.of_phases.get(at) {
+                None => format!("bursts of no phase ({time})"),
+                Some(Some(share)) if self.on_core.asleep[at] => {
+                    format!("phase {number} ({:.1}%)", 100.0 * share)
+                }
+                Some(_) => format!("bursts of phase {number} on some threads ({time})"),
+            }
+        });
+        let said: Vec<String> = told.collect();
         (!said.is_empty()).then(|| {
             format!(
                 "Less than a tenth of the cycles that the clock of the run makes is counted in: {}. Their threads \
@@ -182,7 +227,7 @@ impl Figures {
     /// Which phases are hardly on a core: what their bursts say is no computing.
     pub fn on_core_note(&self, stats: &[PhaseStats]) -> Option<String> {
         if let Some(by_cycles) = &self.on_core.by_cycles {
-            return self.hardly_running_note(by_cycles, stats);
+            return self.hardly_running_note(by_cycles);
         }
         let OnCore { of_all, .. } = self.on_core;
         if let Some(share) = of_all.filter(|_| self.on_core.is_hardly()) {
@@ -233,5 +278,46 @@ impl Figures {
     pub fn serial_share(&self, cluster: Option<ClusterId>) -> Option<f64> {
         let id = cluster?;
         Some(self.serial.iter().find(|phase| phase.cluster == id).map_or(0.0, |phase| phase.share))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 24 threads compute for 99 µs; the first begins with 2.5 µs in which it sleeps. No note said so,
+    /// as that is 0.1% of what all compute.
+    #[test]
+    fn sleep_is_told_by_its_share_of_the_run() {
+        let n = 25;
+        let threads = std::iter::once(1).chain(1..=24);
+        let (begin, duration) = (
+            |i: usize| Nanos(if i == 0 { 0 } else { 2_500 }),
+            |i: usize| match i {
+                0 => Nanos(2_500),
+                _ => Nanos(99_000),
+            },
+        );
+        let table = BurstTable {
+            app: vec![1; n].into(),
+            task: vec![1; n].into(),
+            thread: threads.collect::<Vec<u32>>().into(),
+            begin: (0..n).map(begin).collect(),
+            duration: (0..n).map(duration).collect(),
+            ..BurstTable::default()
+        };
+        let labels: Vec<_> = (0..n).map(|i| (i > 0).then(|| ClusterId::from_index(0))).collect();
+        let asleep: Vec<bool> = (0..n).map(|i| i == 0).collect();
+        let note = |part: Range<Nanos>| {
+            let slept = Slept::of(&table, (&labels, 1), &asleep, &part);
+            let by_cycles = Some(ByCycles { of_phases: vec![Some(1.0)] });
+            let on_core = OnCore { asleep: vec![false], by_cycles, ..OnCore::default() };
+            let (extrapolated, rates, regions, serial) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+            Figures { extrapolated, rates, regions, serial, on_core, slept }.on_core_note(&[])
+        };
+        let told = note(Nanos(0)..Nanos(101_500)).expect("a note");
+        assert!(told.contains("is counted in: bursts of no phase (2.50 µs)."), "{told}");
+        // What is before the part that is looked at counts nowhere.
+        assert_eq!(note(Nanos(2_500)..Nanos(101_500)), None);
     }
 }

@@ -25,8 +25,9 @@ pub struct Options {
     /// Do not align the tasks' sequences of phases, which takes long, and do not
     /// say how good the grouping is.
     pub unaligned: bool,
-    /// Leave out the bursts before MPI_Init and behind MPI_Finalize, where the trace has these
-    /// calls: runs and ranks are compared by what they do in between.
+    /// Leave out the bursts before MPI_Init, or before the tracer has been set up, and behind
+    /// MPI_Finalize, where the trace tells when these are: runs and ranks are compared by what they do
+    /// in between.
     pub between_mpi: bool,
     /// Hide half of the counters from each burst, and find them again.
     pub check_extrapolation: bool,

@@ -16,8 +16,8 @@ pub struct Traced {
     pub part: Option<Range<Nanos>>,
     /// Whether some threads are not traced outside of it.
     pub is_off: bool,
-    /// Whether MPI_Init is why it begins later than what is traced.
-    pub is_from_init: bool,
+    /// Why it begins later than what is traced, if it does.
+    pub since: Option<Since>,
     /// Why it ends earlier than what is traced, if it does.
     pub until: Option<Until>,
     /// CPUs of all nodes, where the trace names them.
@@ -25,6 +25,15 @@ pub struct Traced {
     /// Of a recording whose ranks were saved until different moments: the first of these, if what
     /// it hides is worth a finding.
     pub saved_until: Option<Nanos>,
+}
+
+/// Why the part that is looked at begins after the trace does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Since {
+    /// MPI_Init has ended.
+    Init,
+    /// The tracer has been set up.
+    SetUp,
 }
 
 /// Why the part that is looked at ends before the trace does.
@@ -36,12 +45,17 @@ pub enum Until {
     LastState,
 }
 
-/// When the first task leaves MPI_Init and the last calls MPI_Finalize, and when the last state ends.
+/// Why a part begins after the run does, and ends before.
+type Why = (Option<Since>, Option<Until>);
+
+/// When the first task leaves MPI_Init and the last calls MPI_Finalize, when the last state ends, and
+/// when the tracer has been set up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Marked {
     pub(super) init: Option<Nanos>,
     pub(super) finalize: Option<Nanos>,
     pub(super) last_state: Option<Nanos>,
+    pub(super) set_up: Option<Nanos>,
 }
 
 impl Marked {
@@ -51,24 +65,29 @@ impl Marked {
         if !reading.burst_events.is_empty() {
             return Self::default();
         }
-        let ReadReport { mpi_init: init, mpi_finalize: finalize, last_state, .. } = *report;
-        Self { init, finalize, last_state }
+        let ReadReport { mpi_init: init, mpi_finalize: finalize, last_state, set_up, .. } = *report;
+        Self { init, finalize, last_state, set_up }
     }
 
-    /// The part of a run between them.
-    fn part(self, run: &Range<Nanos>, table: &BurstTable) -> (Range<Nanos>, Option<Until>) {
-        let start = self.init.unwrap_or(run.start).max(run.start);
+    /// The part of a run between them, and why it is no more.
+    fn part(self, run: &Range<Nanos>, table: &BurstTable) -> (Range<Nanos>, Why) {
+        // MPI_Init sets the tracer up itself, or is called by a program that is traced.
+        let set_up = self.set_up.map(|time| (time, Since::SetUp));
+        let begins = self.init.map(|call| (call, Since::Init)).into_iter().chain(set_up);
+        let begin = begins.filter(|(begin, _)| *begin > run.start).max_by_key(|(begin, _)| *begin);
+        let start = begin.map_or(run.start, |(begin, _)| begin);
         // Bursts of events may go on.
         let last = (0..table.len()).map(|i| table.end(i)).max().unwrap_or(Nanos::ZERO);
         let stated = self.last_state.map(|state| (state.max(last), Until::LastState));
         let ends = self.finalize.map(|call| (call, Until::Finalize)).into_iter().chain(stated);
         let end = ends.filter(|(end, _)| *end < run.end).min_by_key(|(end, _)| *end);
-        (start..end.map_or(run.end, |(end, _)| end), end.map(|(_, why)| why))
+        let why = (begin.map(|(_, why)| why), end.map(|(_, why)| why));
+        (start..end.map_or(run.end, |(end, _)| end), why)
     }
 
     /// Leaves the bursts of that part, if there are any, and says what is gone.
     pub(super) fn leave(self, table: &mut BurstTable, run: &mut Range<Nanos>) -> Option<String> {
-        let (part, until) = self.part(run, table);
+        let (part, why) = self.part(run, table);
         if part == *run {
             return None;
         }
@@ -78,7 +97,7 @@ impl Marked {
         }
         *table = between;
         let whole = std::mem::replace(run, part.clone());
-        let gone = clauses(&whole, &part, (part.start > whole.start, until));
+        let gone = clauses(&whole, &part, why);
         (!gone.is_empty()).then(|| {
             let (from, to) = (Moment(part.start), Moment(part.end));
             format!("Compared is the time from {from} to {to}: {gone}.")
@@ -86,16 +105,19 @@ impl Marked {
     }
 }
 
-/// What is outside of a part of a run, as far as it is worth a finding: whether the program starts
-/// up before it, and why it ends.
-fn clauses(run: &Range<Nanos>, part: &Range<Nanos>, (starts, until): (bool, Option<Until>)) -> String {
+/// What is outside of a part of a run, as far as it is worth a finding: why it begins after the run
+/// does, and why it ends before.
+fn clauses(run: &Range<Nanos>, part: &Range<Nanos>, (since, until): Why) -> String {
     let length = run.end.saturating_sub(run.start).0.max(1) as f64;
     let told = |time: Nanos| {
         let share = time.0 as f64 / length;
         (share >= LEAST_SHARE).then(|| format!("{time}, {} of the trace", percent(share)))
     };
-    let before = told(part.start.saturating_sub(run.start)).filter(|_| starts);
-    let before = before.map(|of| format!("until MPI_Init has ended ({of}) the program starts up"));
+    let before = since.zip(told(part.start.saturating_sub(run.start)));
+    let before = before.map(|(since, of)| match since {
+        Since::Init => format!("until MPI_Init has ended ({of}) the program starts up"),
+        Since::SetUp => format!("before that ({of}) the tracer is set up"),
+    });
     let after = until.zip(told(run.end.saturating_sub(part.end)));
     let after = after.map(|(until, of)| match until {
         Until::Finalize => format!("from MPI_Finalize on ({of}) it ends"),
@@ -122,7 +144,7 @@ impl Traced {
         };
         let traced = untraced.map(|of| if is_before(&of) { begin..of.from } else { of.to..end });
         let whole = traced.clone().unwrap_or(begin..end);
-        let (inside, why) = marked.part(&run, table);
+        let (inside, (since, until)) = marked.part(&run, table);
         let inside = whole.start.max(inside.start)..whole.end.min(inside.end);
         let [before, after] =
             [inside.start.saturating_sub(whole.start), whole.end.saturating_sub(inside.end)];
@@ -132,8 +154,8 @@ impl Traced {
         Self {
             is_off: traced.is_some(),
             part: Some(inside).filter(|_| is_part).or(traced),
-            is_from_init: is_part && before > Nanos::ZERO,
-            until: why.filter(|_| is_part && after > Nanos::ZERO),
+            since: since.filter(|_| is_part && before > Nanos::ZERO),
+            until: until.filter(|_| is_part && after > Nanos::ZERO),
             cpus: (cpus > 0).then_some(cpus),
             saved_until: saved.map(|of| of.from),
         }
@@ -144,7 +166,7 @@ impl Traced {
         let part = self.part.as_ref()?;
         let (from, to) = (Moment(part.start), Moment(part.end));
         let all = if self.is_off { ", in which all threads are traced" } else { "" };
-        let why = match clauses(run, part, (self.is_from_init, self.until)) {
+        let why = match clauses(run, part, (self.since, self.until)) {
             why if why.is_empty() => why,
             why => format!(": {why}"),
         };
@@ -225,12 +247,12 @@ mod tests {
     fn the_part_is_between_the_calls_of_mpi() {
         let table = bursts(&[0, 2_000, 3_100, 5_000, 9_800]);
         let part = |untraced, init: Option<u64>, finalize: Option<u64>| {
-            let marked = Marked { init: init.map(Nanos), finalize: finalize.map(Nanos), last_state: None };
+            let marked = Marked { init: init.map(Nanos), finalize: finalize.map(Nanos), ..Marked::default() };
             Traced::of(untraced, None, Nanos(0)..Nanos(10_000), (marked, &table))
         };
         let both = part(None, Some(3_000), Some(9_000));
         assert_eq!(both.part, Some(Nanos(3_000)..Nanos(9_000)));
-        assert_eq!((both.is_off, both.is_from_init, both.until), (false, true, Some(Until::Finalize)));
+        assert_eq!((both.is_off, both.since, both.until), (false, Some(Since::Init), Some(Until::Finalize)));
         let told = both.told_part(&(Nanos(0)..Nanos(10_000))).expect("a part");
         assert!(told.contains(
             "from 3.00 µs to 9.00 µs here: until MPI_Init has ended (3.00 µs, 30.0% of the trace)"
@@ -243,7 +265,7 @@ mod tests {
         );
         // An end that hides nothing has no word, and a part that is nearly all is none.
         let begin = part(None, Some(3_000), Some(9_990));
-        assert_eq!((begin.part.clone(), begin.is_from_init), (Some(Nanos(3_000)..Nanos(9_990)), true));
+        assert_eq!((begin.part.clone(), begin.since), (Some(Nanos(3_000)..Nanos(9_990)), Some(Since::Init)));
         let told = begin.told_part(&(Nanos(0)..Nanos(10_000))).expect("a part");
         assert!(told.ends_with("the program starts up."), "{told}");
         assert_eq!(part(None, Some(0), Some(9_990)).part, None);
@@ -268,11 +290,42 @@ mod tests {
         assert_eq!(stated(99_990).part, None);
     }
 
+    /// "Thread 1.1 computes for 698 ms ... Spread over all, 47.1% of the run would be won" was told of
+    /// 672 ms in which Extrae was set up.
+    #[test]
+    fn the_part_begins_where_the_tracer_is_set_up() {
+        let mut table = bursts(&[0, 3_100, 5_000]);
+        let mut run = Nanos(0)..Nanos(10_000);
+        let marked = |set_up: u64, init: Option<u64>| Marked {
+            set_up: Some(Nanos(set_up)),
+            init: init.map(Nanos),
+            ..Marked::default()
+        };
+        let of = |marked| Traced::of(None, None, Nanos(0)..Nanos(10_000), (marked, &table));
+        let traced = of(marked(3_000, None));
+        assert_eq!(
+            (traced.part.clone(), traced.since),
+            (Some(Nanos(3_000)..Nanos(10_000)), Some(Since::SetUp))
+        );
+        let told = traced.told_part(&run).expect("a part");
+        assert!(
+            told.ends_with("from 3.00 µs to 10.0 µs here: before that (3.00 µs, 30.0% of the trace) the tracer is set up."),
+            "{told}"
+        );
+        // A program of MPI starts up until MPI_Init has ended.
+        assert_eq!(of(marked(3_000, Some(4_000))).since, Some(Since::Init));
+        // What hides nothing is no part.
+        assert_eq!((of(marked(40, None)).part, of(marked(40, None)).since), (None, None));
+        let note = marked(3_000, None).leave(&mut table, &mut run).expect("a note");
+        assert_eq!((&table.begin[..], run), (&[Nanos(3_100), Nanos(5_000)][..], Nanos(3_000)..Nanos(10_000)));
+        assert!(note.ends_with("the tracer is set up."), "{note}");
+    }
+
     #[test]
     fn only_bursts_between_the_calls_are_compared() {
         let mut table = bursts(&[0, 2_000, 3_100, 5_000, 9_800]);
         let mut run = Nanos(0)..Nanos(10_000);
-        let mpi = Marked { init: Some(Nanos(3_000)), finalize: Some(Nanos(9_000)), last_state: None };
+        let mpi = Marked { init: Some(Nanos(3_000)), finalize: Some(Nanos(9_000)), ..Marked::default() };
         let note = mpi.leave(&mut table, &mut run).expect("a note");
         assert_eq!((&table.begin[..], run), (&[Nanos(3_100), Nanos(5_000)][..], Nanos(3_000)..Nanos(9_000)));
         assert!(
@@ -280,7 +333,7 @@ mod tests {
             "{note}"
         );
         // Where nothing is between, or nothing is known, all stays.
-        let mpi = Marked { init: Some(Nanos(3_100)), finalize: Some(Nanos(3_150)), last_state: None };
+        let mpi = Marked { init: Some(Nanos(3_100)), finalize: Some(Nanos(3_150)), ..Marked::default() };
         let mut run = Nanos(0)..Nanos(10_000);
         assert_eq!((mpi.leave(&mut table, &mut run), table.len()), (None, 2));
         assert_eq!((Marked::default().leave(&mut table, &mut run), table.len()), (None, 2));

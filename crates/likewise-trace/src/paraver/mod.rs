@@ -19,6 +19,7 @@ mod retime;
 pub(crate) mod row;
 pub(crate) mod rules;
 pub(crate) mod scan;
+mod set_up;
 pub(crate) mod sorted;
 mod spread;
 mod streams;

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::set_up;
 use crate::folding::bursts::ByThread;
 use crate::trace::Who;
 
@@ -18,7 +19,7 @@ const FINALIZE: i128 = 32;
 /// Where a task computes for this share of the run between its own MPI_Init and that of the last
 /// task, tasks do not start up together: one that is spawned later is no reason to leave out what
 /// others do.
-const APART: f64 = 0.005;
+pub(super) const APART: f64 = 0.005;
 
 /// When a thread calls them, in the file's unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +31,8 @@ pub(crate) struct Calls {
     leaves: Option<u64>,
     /// When it last enters MPI_Finalize.
     finalize: Option<u64>,
+    /// When its tracer has been set up.
+    pub(super) set_up: Option<u64>,
 }
 
 impl Calls {
@@ -42,16 +45,17 @@ impl Calls {
             self.left = next.leaves.or(next.left);
         }
         self.finalize = self.finalize.max(next.finalize);
+        self.set_up = self.set_up.or(next.set_up);
     }
 }
 
 /// What an event tells of them.
 #[inline]
 pub(crate) fn call((event_type, value): (u32, i128), time: u64) -> Option<Calls> {
-    if event_type != OTHER_CALLS {
-        return None;
-    }
     let none = Calls::default();
+    if event_type != OTHER_CALLS {
+        return set_up::is_marked(event_type, value).then_some(Calls { set_up: Some(time), ..none });
+    }
     match value {
         0 => Some(Calls { leaves: Some(time), ..none }),
         INIT => Some(Calls { init: Some(time), ..none }),

@@ -15,6 +15,7 @@ use super::reading::{Records, open};
 use super::records::cpu_and_thread;
 use super::rules::{Interpreter, OpenMp, Rules};
 use super::scan::{Threads, scan};
+use super::set_up;
 use super::sorted;
 use super::streams;
 use crate::bytes::{BLOCK, Input, is_rereadable, lines};
@@ -111,7 +112,7 @@ pub(super) struct Gathered {
     pub(super) sites: Sites<Site>,
     /// Threads with events that only streams of accelerators have, and the type of these.
     pub(super) streams: BTreeMap<Who, u32>,
-    /// When threads call MPI_Init and MPI_Finalize.
+    /// When threads call MPI_Init and MPI_Finalize, and their tracer is set up.
     pub(super) mpi: BTreeMap<Who, mpi::Calls>,
 }
 
@@ -194,6 +195,7 @@ impl Reading<'_> {
         let end = header.end.0 / unit;
         let mut threads = self.joined(pieces, end, &mut sites)?;
         report.streams = streams.choose(&mut threads, options.apps, (rules, unit));
+        report.set_up = set_up::last(&mpi, &threads).map(|time| Nanos(time.saturating_mul(unit)));
         [report.mpi_init, report.mpi_finalize] =
             mpi::last_calls(&mpi, &threads).map(|time| time.map(|time| Nanos(time.saturating_mul(unit))));
         if rules.openmp == OpenMp::Joined {

@@ -56,7 +56,7 @@ pub(crate) struct Interpreter<'r, S> {
     counts: Vec<(u32, i128)>,
     /// Threads (by slot) with an event that only streams have, and its type.
     pub(crate) streams: BTreeMap<usize, u32>,
-    /// When threads (by slot) call MPI_Init and MPI_Finalize.
+    /// When threads (by slot) call MPI_Init and MPI_Finalize, and their tracer is set up.
     pub(crate) mpi: BTreeMap<usize, mpi::Calls>,
 }
 

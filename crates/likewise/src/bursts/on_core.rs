@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::clock::Clock;
 use crate::cluster::ClusterId;
-use crate::table::{BurstTable, CounterColumn, Nanos, Values};
+use crate::table::{BurstTable, CounterColumn, Values};
 
 /// Where bursts are on a core for less than this share of their time, a note is worth it: for
 /// most of it they compute nothing.
@@ -52,8 +52,6 @@ pub struct ByCycles {
     /// Of each phase, its cycles over those that it would count at the clock of the run; `None`
     /// where too little is known.
     pub of_phases: Vec<Option<f64>>,
-    /// How long those take that sleep and are in no phase.
-    pub in_no_phase: Nanos,
 }
 
 /// What tells for how long a burst is on a core.
@@ -136,12 +134,11 @@ impl OnCore {
             return Self { of_phases, of_all: all.share(), asleep, asleep_bursts, by_cycles: None };
         };
         let apart = apart(table, labels, &clock, cores);
-        let in_no_phase = apart.iter().fold(Nanos::ZERO, |sum, &i| sum.saturating_add(table.duration[i]));
         if !apart.is_empty() {
             asleep_bursts.resize(table.len(), false);
             apart.into_iter().for_each(|i| asleep_bursts[i] = true);
         }
-        let by_cycles = Some(ByCycles { of_phases, in_no_phase });
+        let by_cycles = Some(ByCycles { of_phases });
         Self { of_phases: vec![None; n_phases], of_all: None, asleep, asleep_bursts, by_cycles }
     }
 
@@ -320,7 +317,7 @@ impl Sum {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::Counter;
+    use crate::table::{Counter, Nanos};
 
     /// Bursts of 100 ns, each with its phase and CPU time.
     fn on_core(name: &str, bursts: &[(usize, f64)]) -> OnCore {
@@ -455,7 +452,6 @@ mod tests {
         assert_eq!(some.asleep, [false, true]);
         assert_eq!(some.asleep_bursts, [false, false, true, true, false]);
         let told = some.by_cycles.as_ref().expect("cycles are counted");
-        assert_eq!(told.in_no_phase, Nanos(1_000_000));
         assert!(told.of_phases[1].is_some_and(|share| (share - 0.007).abs() < 0.001), "{told:?}");
         // A slow clock is none that stands: what share of the time it is on a core is not told.
         let slow = by_cycles(&[(Some(0), 3.0), (Some(1), 0.8), (None, 0.8)], None);
@@ -480,9 +476,9 @@ mod tests {
         // So may those of no phase.
         let apart = |cores| {
             let bursts = [vec![(None, 0.15); 20], vec![(Some(0), 3.0); 8]].concat();
-            by_cycles(&bursts, cores).by_cycles.expect("cycles").in_no_phase
+            by_cycles(&bursts, cores).asleep_bursts.into_iter().filter(|asleep| *asleep).count()
         };
-        assert_eq!((apart(None), apart(Some(20))), (Nanos::ZERO, Nanos(20_000_000)));
+        assert_eq!((apart(None), apart(Some(20))), (0, 20));
     }
 
     #[test]

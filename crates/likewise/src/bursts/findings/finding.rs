@@ -208,7 +208,8 @@ pub struct TaskBegins {
 pub struct Findings {
     /// Worst first, at most five.
     pub list: Vec<Finding>,
-    /// Share of the run in which no thread computes, up to the last burst.
+    /// Share of the run in which no thread computes, up to the end of the last burst, even if it sleeps
+    /// in that.
     pub idle: f64,
     /// Share of the run that an even spread of the work would win, at most.
     pub balance: f64,

@@ -18,7 +18,20 @@ fn a_thread_that_sleeps_until_the_others_are_done_is_not_serial() {
     assert!(awake.list.iter().any(|finding| finding.phases.iter().any(|id| id.number() == 2)), "{awake:?}");
     let asleep = found_but_for(&bursts, 10_000, &[false, true]);
     assert!(asleep.list.is_empty(), "{asleep:?}");
-    assert!(near(asleep.idle, 0.36) && near(asleep.balance, 0.0), "{asleep:?}");
+    assert!(near(asleep.idle, 0.4) && near(asleep.balance, 0.0), "{asleep:?}");
+}
+
+/// "Threads compute for 0.1% of the run; until the last burst ends, none does in 29.9% of it" was told
+/// of one that slept in a burst for the other 70%.
+#[test]
+fn a_burst_that_sleeps_is_time_in_which_none_computes() {
+    let bursts = [
+        (1, (1, 0, 100, 1, f64::NAN, f64::NAN)),
+        (2, (1, 0, 100, 1, f64::NAN, f64::NAN)),
+        (1, (1, 3_000, 6_500, 2, f64::NAN, f64::NAN)),
+    ];
+    let found = found_but_for(&bursts, 10_000, &[false, true]);
+    assert!(near(found.idle, 0.94), "{found:?}");
 }
 
 /// What the first thread computes before it waits is serial as in any other run.
