@@ -121,7 +121,7 @@ pub fn verdict(analysis: &Analysis) -> String {
 
 /// What is said where there is no finding.
 fn nothing_found(analysis: &Analysis, found: &Findings) -> String {
-    let (least, balance, idle) = (percent(LEAST_SHARE), percent(found.balance), percent(found.idle));
+    let (least, balance, none) = (percent(LEAST_SHARE), percent(found.balance), percent(found.idle));
     let computing = percent(computing(analysis));
     let unknown = if found.knows_slower {
         ""
@@ -142,24 +142,30 @@ fn nothing_found(analysis: &Analysis, found: &Findings) -> String {
          IPC of at most half of the others')"
     );
     let compute = computes(analysis);
-    let until = if analysis.settings.burst_events.is_empty() {
-        format!("until the last burst ends, none does in {idle} of it")
-    } else {
-        format!("none is in {} of it", percent(found.idle + behind_the_last(analysis)))
+    let of_events = !analysis.settings.burst_events.is_empty();
+    // Threads may do anything in the time of which events tell nothing, so much of it is said first.
+    let much = Some(idle(analysis, found)).filter(|text| of_events && !text.is_empty());
+    let until = match (of_events, &much) {
+        (false, _) => format!("; until the last burst ends, none does in {none} of it"),
+        (true, None) => format!("; none is in {} of it", percent(found.idle + behind_the_last(analysis))),
+        (true, Some(_)) => String::new(),
     };
-    if found.balance < LITTLE {
-        return format!(
-            "Nothing stands out: {sought} is worth {least} of the run. (Between moments at which no \
+    let text = if found.balance < LITTLE {
+        let nothing = if much.is_some() { "In them, nothing stands out" } else { "Nothing stands out" };
+        format!(
+            "{nothing}: {sought} is worth {least} of the run. (Between moments at which no \
              thread computes, the busiest one computes for {balance} of the run more than the mean; threads {compute} \
-             for {computing} of the run; {until}.){unknown}"
-        );
-    }
-    format!(
-        "Between moments at which no thread computes, the busiest one computes for {balance} of the run more than \
-         the mean, but which step makes it cannot be told: {sought} is worth {least} of the run and \
-         more than chance makes, as the same bursts differ from time to time. (Threads {compute} for {computing} of \
-         the run; {until}.){unknown}"
-    )
+             for {computing} of the run{until}.){unknown}"
+        )
+    } else {
+        format!(
+            "Between moments at which no thread computes, the busiest one computes for {balance} of the run more than \
+             the mean, but which step makes it cannot be told: {sought} is worth {least} of the run and \
+             more than chance makes, as the same bursts differ from time to time. (Threads {compute} for {computing} of \
+             the run{until}.){unknown}"
+        )
+    };
+    much.into_iter().chain([text]).collect::<Vec<_>>().join(" ")
 }
 
 /// What threads do in bursts: events may mark anything.
