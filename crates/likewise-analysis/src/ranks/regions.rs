@@ -5,7 +5,7 @@ use super::options::{Options, Regions};
 use crate::phases::{self, Analysis, phases_of};
 use crate::watch::Hushed;
 use crate::{Stages, Watch};
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, bail};
 use likewise::bursts::Period;
 use likewise::bursts::scaling::{AlikeBy, RunBursts, match_runs, phases_between};
 use likewise::ranks::{
@@ -43,6 +43,13 @@ pub(super) fn efforts_of_trace(input: &Path, options: &Options, watch: &dyn Watc
     };
     let analysis = phases_of(input, &of_bursts, &mut Stages::default(), &Hushed(watch))?;
     analysis.has_all_states()?;
+    if analysis.endless {
+        bail!(
+            "{}: ranks cannot be compared: the chosen events have values and no ends, so bursts fill the time of each of \
+             them, whatever it does. `likewise info --events` lists the types",
+            analysis.input
+        );
+    }
     let (table, compared) = match analysis.settings.burst_events.is_empty() {
         true => (Cow::Borrowed(&analysis.table), None),
         false => with_events(&analysis.table, &analysis.input)?,
