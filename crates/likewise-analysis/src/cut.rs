@@ -2,10 +2,11 @@
 
 use crate::Usage;
 use crate::phases::Analysis;
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, bail};
 use likewise::bursts::{Estimate, Period, Window, WindowLimits, choose_window};
 use likewise::ranks::{is_significant, spearman};
 use likewise::table::{BurstTable, CounterColumn, Nanos, counters_of};
+use likewise::words::grouped_digits;
 
 /// How little is to be kept, and how much it may be off.
 #[derive(Clone, Copy, Debug)]
@@ -44,8 +45,12 @@ impl<'a> Cut<'a> {
     /// Chooses the iterations by their bursts.
     ///
     /// # Errors
-    /// The run does not repeat, or [`Usage`]: not as often as asked.
+    /// Times of states are wrong, so that no part can be cut out; the run does not repeat, or
+    /// [`Usage`]: not as often as asked.
     pub fn of(analysis: &'a Analysis, asked: Limits) -> Result<Self> {
+        if analysis.odd_clocks {
+            bail!("{}", no_part(&analysis.input, None));
+        }
         let period = analysis.period().found.as_ref().map_err(|why| {
             anyhow!(
                 "{}: no period was found, so nothing was cut: {why}. --from and --to cut by hand",
@@ -194,6 +199,18 @@ impl<'a> Cut<'a> {
             Nanos(last as u64)
         )
     }
+}
+
+/// Why no part can be cut out of a trace in which so many states end before they begin (or some,
+/// where the number is not known): what is left would look like a trace in which times are right.
+#[must_use]
+pub fn no_part(trace: &str, states: Option<u64>) -> String {
+    let which = match states {
+        Some(1) => "1 state ends before it begins".to_owned(),
+        Some(n) => format!("{} states end before they begin", grouped_digits(n)),
+        None => "states end before they begin".to_owned(),
+    };
+    format!("{trace}: no part of it can be cut out: {which}, so times of states are wrong")
 }
 
 /// Of each counter, the share of the computing time of some bursts that end between two times in

@@ -267,6 +267,8 @@ pub struct EventTypeInfo {
     pub label: String,
     /// How often it stands in the trace.
     pub count: u64,
+    /// How often its value is 0, which ends what another value began.
+    pub zeros: u64,
     /// Whether it is a counter that bursts carry.
     pub counter: bool,
 }

@@ -1,6 +1,9 @@
 //! What to look at first, in words.
 
-use super::{Analysis, DEFAULT_FILTER, Labelled, Traced};
+mod length;
+
+use super::{Analysis, DEFAULT_FILTER, Labelled, Traced, endless};
+use length::{behind_the_last, computing};
 use likewise::bursts::{
     BurstLabel, Cause, FewCpus, Finding, FindingKind, Findings, FindingsInput, LEAST_SHARE, Scope,
     TaskBegins, ThreadName, findings, is_nearly_all,
@@ -78,6 +81,9 @@ fn not_said(analysis: &Analysis) -> &'static str {
         return "What to look at first is not said: bursts are on streams of accelerators, which do not wait for one \
                 another as threads do.";
     }
+    if analysis.endless {
+        return endless::NOT_SAID;
+    }
     "What to look at first is not said of several applications, which do not wait for one another: read one of them, \
      with --app N."
 }
@@ -121,7 +127,7 @@ pub fn verdict(analysis: &Analysis) -> String {
 
 /// What is said where there is no finding.
 fn nothing_found(analysis: &Analysis, found: &Findings) -> String {
-    let (least, balance, idle) = (percent(LEAST_SHARE), percent(found.balance), percent(found.idle));
+    let (least, balance, none) = (percent(LEAST_SHARE), percent(found.balance), percent(found.idle));
     let computing = percent(computing(analysis));
     let unknown = if found.knows_slower {
         ""
@@ -142,23 +148,42 @@ fn nothing_found(analysis: &Analysis, found: &Findings) -> String {
          IPC of at most half of the others')"
     );
     let compute = computes(analysis);
-    let until = if analysis.settings.burst_events.is_empty() {
-        format!("until the last burst ends, none does in {idle} of it")
-    } else {
-        format!("none is in {} of it", percent(found.idle + behind_the_last(analysis)))
+    let of_events = !analysis.settings.burst_events.is_empty();
+    // Threads may do anything in the time of which events tell nothing, so much of it is said first.
+    let much = Some(idle(analysis, found)).filter(|text| of_events && !text.is_empty());
+    let until = match (of_events, &much) {
+        (false, _) => format!("; until the last burst ends, none does in {none} of it"),
+        (true, None) => format!("; none is in {} of it", percent(found.idle + behind_the_last(analysis))),
+        (true, Some(_)) => String::new(),
     };
-    if found.balance < LITTLE {
-        return format!(
-            "Nothing stands out: {sought} is worth {least} of the run. (Between moments at which no \
+    let text = if let Some(of) = analysis.alone {
+        alone(of, found)
+    } else if found.balance < LITTLE {
+        let nothing = if much.is_some() { "In them, nothing stands out" } else { "Nothing stands out" };
+        format!(
+            "{nothing}: {sought} is worth {least} of the run. (Between moments at which no \
              thread computes, the busiest one computes for {balance} of the run more than the mean; threads {compute} \
-             for {computing} of the run; {until}.){unknown}"
-        );
-    }
+             for {computing} of the run{until}.){unknown}"
+        )
+    } else {
+        format!(
+            "Between moments at which no thread computes, the busiest one computes for {balance} of the run more than \
+             the mean, but which step makes it cannot be told: {sought} is worth {least} of the run and \
+             more than chance makes, as the same bursts differ from time to time. (Threads {compute} for {computing} of \
+             the run{until}.){unknown}"
+        )
+    };
+    much.into_iter().chain([text]).collect::<Vec<_>>().join(" ")
+}
+
+/// What is said where there is no finding, and a single thread of several has bursts.
+fn alone((what, all): (&str, u64), found: &Findings) -> String {
+    let slower = if found.knows_slower { "a time in which it is slower, " } else { "" };
     format!(
-        "Between moments at which no thread computes, the busiest one computes for {balance} of the run more than \
-         the mean, but which step makes it cannot be told: {sought} is worth {least} of the run and \
-         more than chance makes, as the same bursts differ from time to time. (Threads {compute} for {computing} of \
-         the run; {until}.){unknown}"
+        "Only 1 of {} has bursts, so whether work is even cannot be told. Of what is looked for in one thread ({slower}\
+         single long bursts, an IPC of at most half of the others'), nothing is worth {} of the run.",
+        counted(all, what),
+        percent(LEAST_SHARE)
     )
 }
 
@@ -182,21 +207,6 @@ fn idle(analysis: &Analysis, found: &Findings) -> String {
         let idle = percent(share);
         format!("No thread computes in {idle} of the run: all wait, communicate, or are not traced there.")
     }
-}
-
-/// The share of the run behind its last burst. Of states it is not counted: the trace may have been
-/// cut there. Events are known to its end.
-fn behind_the_last(analysis: &Analysis) -> f64 {
-    let part = looked_at(analysis);
-    let table = &analysis.table;
-    let ends = (0..table.len()).filter(|&i| table.begin[i] < part.end).map(|i| table.end(i).min(part.end));
-    let last = ends.max().unwrap_or(part.start);
-    part.end.saturating_sub(last).0 as f64 / part.end.saturating_sub(part.start).0.max(1) as f64
-}
-
-/// The part of the run that findings are of.
-fn looked_at(analysis: &Analysis) -> Range<Nanos> {
-    analysis.traced.part.clone().unwrap_or(analysis.begin..analysis.end)
 }
 
 /// That tasks begin one after the other, where it is worth a word. Before its first burst a task may
@@ -223,19 +233,6 @@ fn beside_streams(analysis: &Analysis, found: &Findings) -> Option<&'static str>
         "Threads may wait for kernels on accelerators and not for each other (see the notes), so what would be won is \
          not sure."
     })
-}
-
-/// Share of the time of all threads, up to the end, that they compute; of the part that is looked
-/// at, where that is not the whole run.
-fn computing(analysis: &Analysis) -> f64 {
-    let Analysis { labelled, .. } = analysis;
-    let Labelled { table, rows, figures, .. } = &**labelled;
-    let part = looked_at(analysis);
-    let inside =
-        |i: usize| table.end(i).min(part.end).saturating_sub(table.begin[i].max(part.start)).0 as f64;
-    let slept = |i: usize| figures.on_core.asleep_bursts.get(i).is_some_and(|asleep| *asleep);
-    let computed: f64 = (0..table.len()).filter(|&i| !slept(i)).map(inside).sum();
-    computed / (rows.len() as f64 * part.end.saturating_sub(part.start).0 as f64).max(1.0)
 }
 
 fn sentence(finding: &Finding, names: &Names) -> String {

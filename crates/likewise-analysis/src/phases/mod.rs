@@ -3,6 +3,7 @@
 pub mod findings;
 pub mod plots;
 
+mod endless;
 mod errand;
 mod figures;
 mod grouped;
@@ -99,6 +100,10 @@ pub struct Labelled {
     pub drawn_times: bool,
     /// Whether times of states are wrong: some end before they begin.
     pub odd_clocks: bool,
+    /// Whether bursts are of events that have values and no ends.
+    pub endless: bool,
+    /// Set where a single thread has bursts, and there are more: what these are, and how many.
+    pub alone: Option<(&'static str, u64)>,
     /// Which part of the run findings are of, and on how many CPUs its threads are.
     pub traced: Traced,
     /// Streams of accelerators that the trace has as threads: left out, or what the bursts are on.
@@ -216,6 +221,8 @@ struct Input {
     columns: Option<Taken>,
     drawn_times: bool,
     odd_clocks: bool,
+    endless: bool,
+    alone: Option<(&'static str, u64)>,
     traced: Traced,
     streams: Option<Streams>,
     shared_cpus: bool,
@@ -240,6 +247,8 @@ fn labelled(
         columns,
         drawn_times,
         odd_clocks,
+        endless,
+        alone,
         traced,
         streams,
         shared_cpus,
@@ -299,6 +308,8 @@ fn labelled(
         columns,
         drawn_times,
         odd_clocks,
+        endless,
+        alone,
         traced,
         streams,
         shared_cpus,

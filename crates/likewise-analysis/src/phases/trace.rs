@@ -4,7 +4,7 @@ use super::names::{check_counters, check_names, rename_counters};
 use super::options::{DEFAULT_FILTER, Grouping, Method, Options, Reading};
 use super::search::{Here, Search};
 use super::traced::Marked;
-use super::{Analysis, Input, Labelled, Plan, Settings, Traced, labelled, streams};
+use super::{Analysis, Input, Labelled, Plan, Settings, Traced, endless, labelled, streams};
 use crate::definition::{Algorithm, Definition, read_definition};
 use crate::{Stages, Watch};
 use anyhow::{Context, Result, bail};
@@ -132,7 +132,7 @@ fn input_of(
         // The notes may tell why there is no burst, and no result will show them.
         notes.iter().for_each(|note| watch.say(&format!("note: {note}")));
         let rows = report.columns.is_some().then_some(report.records.states);
-        bail!("{}: {}", trace.display(), no_burst(reading, rows, report.records.total()));
+        bail!("{}: {}", trace.display(), no_burst(trace, reading, rows, report.records.total()));
     }
     for metric in &definition.extrapolate {
         add_column(&mut table, metric)?;
@@ -146,14 +146,19 @@ fn input_of(
     let Range { start: begin, end } = run;
     let traced = Traced::of(report.untraced, topology.as_ref(), begin..end, (marked, &table));
     notes.extend(traced.note(report.untraced, begin..end));
+    let mut alone = None;
     if report.part.is_none() && !streams::are_read(report.streams.as_ref()) {
-        notes.extend(topology.as_ref().and_then(|topology| idle(topology, &table)));
+        let left_out = topology.as_ref().and_then(|topology| idle(topology, &table));
+        alone = left_out.filter(|_| table.threads().count() == 1).map(|(what, _, all)| (what, all));
+        notes.extend(left_out.map(in_no_figure));
     }
     notes.extend(topology.and_then(|topology| one_of_several(topology.apps.len(), &table, reading)));
     notes.extend(few_of_many(&table, &report.records, reading));
     watch.tell(&told(&report.records));
     notes.extend(of_definition(definition, describing.definition.as_deref()));
     let odd_clocks = report.records.backwards > 0;
+    let endless = endless::note(trace, &table, reading);
+    notes.extend(endless.clone());
     let ReadReport { columns, drawn_times, shared_cpus, part, streams, .. } = report;
     let name = trace.display().to_string();
     Ok(Input {
@@ -165,6 +170,8 @@ fn input_of(
         columns,
         drawn_times,
         odd_clocks,
+        endless: endless.is_some(),
+        alone,
         traced,
         streams,
         shared_cpus,
@@ -295,9 +302,9 @@ fn one_of_several(n_apps: usize, table: &BurstTable, reading: &Reading) -> Optio
     ))
 }
 
-/// How many tasks, or threads of tasks, of the applications that were read have no burst: what is
-/// said of a run is of the others.
-fn idle(topology: &Topology, table: &BurstTable) -> Option<String> {
+/// How many tasks, or threads of tasks, of the applications that were read have bursts, and how many
+/// there are, where some have none: what is said of a run is of those that have.
+fn idle(topology: &Topology, table: &BurstTable) -> Option<(&'static str, u64, u64)> {
     let apps = apps_read(table);
     let declared =
         || apps.iter().filter_map(|&app| topology.apps.get((app as usize).checked_sub(1)?)).flatten();
@@ -308,9 +315,12 @@ fn idle(topology: &Topology, table: &BurstTable) -> Option<String> {
         ("task", tasks.len() as u64, declared().count() as u64),
         ("thread", table.threads().count() as u64, n_threads),
     ];
-    let (what, own, all) = of.into_iter().find(|(_, own, all)| own < all)?;
+    of.into_iter().find(|(_, own, all)| own < all)
+}
+
+fn in_no_figure((what, own, all): (&str, u64, u64)) -> String {
     let are = if all - own == 1 { "has no burst and is" } else { "have no burst and are" };
-    Some(format!("{} of {} {are} in no figure.", grouped_digits(all - own), counted(all, what)))
+    format!("{} of {} {are} in no figure.", grouped_digits(all - own), counted(all, what))
 }
 
 /// Events for each burst, from which on these are told to be few.
@@ -334,7 +344,7 @@ fn few_of_many(table: &BurstTable, records: &RecordCounts, reading: &Reading) ->
 
 /// Why there may be no burst; of a table, that has so many rows that were read, and of a trace, that
 /// has so many records.
-fn no_burst(reading: &Reading, rows: Option<u64>, records: u64) -> String {
+fn no_burst(trace: &Path, reading: &Reading, rows: Option<u64>, records: u64) -> String {
     let of = match reading.apps {
         Apps::One(n) => format!(" in application {n}"),
         _ => String::new(),
@@ -350,11 +360,7 @@ fn no_burst(reading: &Reading, rows: Option<u64>, records: u64) -> String {
             "there is no CPU burst{of} (none of the events); `likewise info --events` shows what there is"
         );
     }
-    format!(
-        "there is no CPU burst{of} (no Running state); `likewise info --events` shows what there is, and \
-         {}--burst-events TYPE makes bursts of events",
-        reading.before_options
-    )
+    format!("there is no CPU burst{of} (no Running state){}", endless::advice(trace, reading))
 }
 
 /// Reads the trace as it is asked for, by `reader`.
@@ -433,7 +439,7 @@ mod tests {
             duration: vec![Nanos(9); tasks.len()],
             ..BurstTable::default()
         };
-        let told = |threads, tasks: &[u32]| idle(&topology(threads), &table(tasks));
+        let told = |threads, tasks: &[u32]| idle(&topology(threads), &table(tasks)).map(in_no_figure);
         assert_eq!(told(1, &[1, 1, 2, 3, 4]), None, "the other application is not read");
         assert_eq!(told(1, &[1, 2, 4]).as_deref(), Some("1 of 4 tasks has no burst and is in no figure."));
         assert_eq!(told(2, &[1]).as_deref(), Some("3 of 4 tasks have no burst and are in no figure."));

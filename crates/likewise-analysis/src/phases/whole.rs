@@ -87,9 +87,10 @@ impl Labelled {
     }
 
     /// They compare moments of threads, which drawn times do not have, and which are wrong where
-    /// those of states are. Streams of accelerators do not wait for one another.
+    /// those of states are. Streams of accelerators do not wait for one another, and values without ends
+    /// are no computing.
     fn found(&self) -> Option<Findings> {
-        if self.drawn_times || self.has_odd_times() || self.is_of_streams() {
+        if self.drawn_times || self.has_odd_times() || self.is_of_streams() || self.endless {
             return None;
         }
         let reading = (&self.prepared, self.left.filter);
@@ -108,7 +109,8 @@ impl Labelled {
         // The findings count them too.
         let is_told = findings.is_some_and(|found| found.list.iter().any(|finding| finding.is_serial()));
         let few_cpus = findings.is_some_and(|found| found.few_cpus.is_some());
-        let is_known = !self.drawn_times && !self.has_odd_times() && !self.traced.is_off && !few_cpus;
+        let is_known =
+            !self.drawn_times && !self.has_odd_times() && !self.endless && !self.traced.is_off && !few_cpus;
         if !self.left.one_density && !is_told && is_known {
             notes.extend(self.figures.serial_note());
         }

@@ -2,6 +2,7 @@
 
 mod describe;
 mod difference;
+mod eventless;
 mod find;
 mod options;
 mod passing;

@@ -1,18 +1,20 @@
 //! What the efforts of a trace are of.
 
+use super::eventless::with_events;
 use super::options::{Options, Regions};
 use crate::phases::{self, Analysis, phases_of};
 use crate::watch::Hushed;
 use crate::{Stages, Watch};
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, bail};
 use likewise::bursts::Period;
 use likewise::bursts::scaling::{AlikeBy, RunBursts, match_runs, phases_between};
 use likewise::ranks::{
     EffortRegions, EffortTable, FromBurstsError, OwnSteps, effort_from_bursts, effort_in_own_steps, own_steps,
 };
-use likewise::table::{Moment, Nanos};
+use likewise::table::{BurstTable, Moment, Nanos};
 use likewise::words::{counted, percent};
 use likewise_recording::ROUNDING;
+use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
 
@@ -25,6 +27,8 @@ pub(super) struct OfTrace {
     pub(super) notes: Vec<String>,
     /// Efforts are known within this factor; 1 where they are exact.
     pub(super) rounding: f64,
+    /// The task of each rank, where some are left out; else none.
+    pub(super) tasks: Vec<u32>,
 }
 
 /// The efforts of a trace, in each iteration of the run, and what is to be
@@ -39,7 +43,19 @@ pub(super) fn efforts_of_trace(input: &Path, options: &Options, watch: &dyn Watc
     };
     let analysis = phases_of(input, &of_bursts, &mut Stages::default(), &Hushed(watch))?;
     analysis.has_all_states()?;
+    if analysis.endless {
+        bail!(
+            "{}: ranks cannot be compared: the chosen events have values and no ends, so bursts fill the time of each of \
+             them, whatever it does. `likewise info --events` lists the types",
+            analysis.input
+        );
+    }
+    let (table, compared) = match analysis.settings.burst_events.is_empty() {
+        true => (Cow::Borrowed(&analysis.table), None),
+        false => with_events(&analysis.table, &analysis.input)?,
+    };
     let mut notes = analysis.notes.clone();
+    notes.extend(compared.iter().map(|compared| compared.note.clone()));
     // Where durations are drawn, phases by density are chance; the functions
     // that call before and after a burst are known. Lines, by which phases by
     // place go, are not taken: ranks take different ones for the same computation.
@@ -69,7 +85,7 @@ pub(super) fn efforts_of_trace(input: &Path, options: &Options, watch: &dyn Watc
         }
     };
     let period = analysis.period().found.as_ref().ok().filter(|_| !analysis.drawn_times);
-    let (table, own) = efforts(&analysis, regions, &boundaries, period.is_some())
+    let (efforts, own) = efforts((&analysis, &table), regions, &boundaries, period.is_some())
         .map_err(|error| match error {
             FromBurstsError::NoCode => {
                 anyhow!("the trace does not say between which calls bursts lie; take --regions phases")
@@ -81,7 +97,9 @@ pub(super) fn efforts_of_trace(input: &Path, options: &Options, watch: &dyn Watc
         Some(own) => in_own_steps(own),
         None => outside(period, analysis.begin..analysis.end),
     }));
-    Ok(OfTrace { table, notes, rounding: if analysis.drawn_times { ROUNDING } else { 1.0 } })
+    let rounding = if analysis.drawn_times { ROUNDING } else { 1.0 };
+    let tasks = compared.map_or_else(Vec::new, |compared| compared.tasks);
+    Ok(OfTrace { table: efforts, notes, rounding, tasks })
 }
 
 /// That ranks are compared by their own iterations.
@@ -109,10 +127,10 @@ fn outside(period: &Period, run: Range<Nanos>) -> String {
     )
 }
 
-/// The effort of every task in every step and region; if there are iterations, in those of
-/// each rank where ranks do not end theirs together.
+/// The effort of every task of the table in every step and region; if there are iterations, in
+/// those of each rank where ranks do not end theirs together.
 fn efforts(
-    analysis: &Analysis,
+    (analysis, table): (&Analysis, &BurstTable),
     regions: Regions,
     boundaries: &[Nanos],
     is_repeated: bool,
@@ -123,12 +141,12 @@ fn efforts(
         (None, Regions::Calls) => EffortRegions::Calls,
         (None, _) => EffortRegions::Functions,
     };
-    let own = if is_repeated { own_steps(&analysis.table, regions, boundaries) } else { None };
-    let table = match &own {
-        Some(own) => effort_in_own_steps(&analysis.table, regions, &own.boundaries),
-        None => effort_from_bursts(&analysis.table, regions, boundaries),
+    let own = if is_repeated { own_steps(table, regions, boundaries) } else { None };
+    let efforts = match &own {
+        Some(own) => effort_in_own_steps(table, regions, &own.boundaries),
+        None => effort_from_bursts(table, regions, boundaries),
     };
-    Ok((table?, own))
+    Ok((efforts?, own))
 }
 
 /// As a serial phase is nearly all of its time alone (`bursts::serial`).

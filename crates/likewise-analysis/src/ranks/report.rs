@@ -33,6 +33,8 @@ pub struct RanksReport {
     pub classes: Vec<Class>,
     /// The number that the input gives rank 0.
     pub first_rank: u64,
+    /// The task of each rank, where tasks of a trace are left out; else none.
+    pub tasks: Vec<u32>,
     /// Of each rank, the place of its class.
     pub class_of: Vec<u32>,
     /// Of each rank, its dissimilarity to the medoid of its class.

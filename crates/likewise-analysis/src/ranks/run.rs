@@ -129,6 +129,8 @@ struct Efforts {
     rounding: f64,
     notes: Vec<String>,
     columns: Option<Taken>,
+    /// The task of each rank, where some are left out; on process 0.
+    tasks: Vec<u32>,
 }
 
 fn of_table<C: Communicator>(
@@ -155,7 +157,14 @@ fn of_table<C: Communicator>(
         })?,
     };
     watch.tell(&taken.told());
-    Ok(Efforts { part, is_time: false, rounding: 1.0, notes: taken.said(), columns: Some(taken) })
+    Ok(Efforts {
+        part,
+        is_time: false,
+        rounding: 1.0,
+        notes: taken.said(),
+        columns: Some(taken),
+        tasks: Vec::new(),
+    })
 }
 
 /// Efforts of a trace. Grouping needs all bursts in one process, so process 0
@@ -167,14 +176,21 @@ fn of_trace<C: Communicator>(
     watch: &dyn Watch,
 ) -> Result<Efforts> {
     let made = || efforts_of_trace(input, options, watch);
-    let of = |part, rounding, notes| Efforts { part, is_time: true, rounding, notes, columns: None };
+    let of = |part, rounding, (notes, tasks)| Efforts {
+        part,
+        is_time: true,
+        rounding,
+        notes,
+        columns: None,
+        tasks,
+    };
     let Some(comm) = comm else {
-        let OfTrace { table, notes, rounding } = made()?;
-        return Ok(of(EffortPart::whole(table), rounding, notes));
+        let OfTrace { table, notes, rounding, tasks } = made()?;
+        return Ok(of(EffortPart::whole(table), rounding, (notes, tasks)));
     };
     let (table, told) = match (comm.rank() == 0).then(made).transpose() {
-        Ok(Some(OfTrace { table, notes, rounding })) => (Some(table), Ok((notes, rounding))),
-        Ok(None) => (None, Ok((Vec::new(), 1.0))),
+        Ok(Some(OfTrace { table, notes, rounding, tasks })) => (Some(table), Ok(((notes, tasks), rounding))),
+        Ok(None) => (None, Ok((Default::default(), 1.0))),
         Err(error) => (None, Err(error)),
     };
     let mut rounding = told.as_ref().map_or(1.0, |(_, rounding)| *rounding).to_le_bytes().to_vec();
@@ -309,7 +325,7 @@ fn described(
     stages: &mut Stages,
 ) -> Classified {
     let Options { classes, plan, alike, every, .. } = options;
-    let Efforts { part: EffortPart { table, .. }, is_time, rounding, notes, columns } = efforts;
+    let Efforts { part: EffortPart { table, .. }, is_time, rounding, notes, columns, tasks } = efforts;
     let signature = found.other.unwrap_or_else(|| classes.signature(table.n_steps()));
     let how = Described { params: *plan, error: *alike, seed: classes.seed, is_time, rounding };
     let mut report = stages.time("plan", || describe(&table, found, &how));
@@ -319,7 +335,7 @@ fn described(
     report.windows = windows(of_windows.into_iter().map(of_window).collect());
     report.input = input.display().to_string();
     report.first_rank = columns.as_ref().map_or(0, |columns| columns.first_rank);
-    report.notes = notes;
+    (report.notes, report.tasks) = (notes, tasks);
     let grouping = &mut report.grouping;
     classes.method.name().clone_into(&mut grouping.method);
     grouping.signature = classes.signature_text(signature);

@@ -13,7 +13,7 @@ use likewise::bursts::{Estimate, Window};
 use likewise::table::{Moment, Nanos};
 use likewise::words::{FAR, factor, grouped_digits, listed, short};
 use likewise_analysis::Stages;
-use likewise_analysis::cut::{Cut, Limits};
+use likewise_analysis::cut::{Cut, Limits, no_part};
 use likewise_analysis::definition::{parse_share, parse_some};
 use likewise_analysis::phases::{FoundPeriod, Options, skipped};
 use likewise_trace::{AtomicFile, CutOptions, CutReport, check_cut, write_cut};
@@ -129,13 +129,7 @@ fn by_hand(args: &CutArgs, source: &AsParaver, common: &Common) -> Result<()> {
 /// States end before they begin.
 fn has_times(trace: &Path, report: &CutReport) -> Result<()> {
     let n = report.read.backwards;
-    ensure!(
-        n == 0,
-        "{}: no part of it can be cut out: {} before {}, so times of states are wrong",
-        trace.display(),
-        if n == 1 { "1 state ends".to_owned() } else { format!("{} states end", grouped_digits(n)) },
-        if n == 1 { "it begins" } else { "they begin" },
-    );
+    ensure!(n == 0, no_part(&trace.display().to_string(), Some(n)));
     Ok(())
 }
 
@@ -151,7 +145,6 @@ fn by_period(args: &CutArgs, source: &Path, common: &Common) -> Result<()> {
         let Window { from, to, .. } = cut.window;
         let (files, report) = stages.time("cut", || args.write(source, &out, from, to, cut.tasks()))?;
         if !cut.choose_less(share(report.kept.total(), report.read.total())) {
-            has_times(&args.trace, &report)?;
             break (files, report);
         }
     };

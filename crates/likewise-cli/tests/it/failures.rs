@@ -130,6 +130,13 @@ fn states_that_end_before_they_begin_are_told_and_make_findings_uncertain() {
         assert!(call.stderr.contains("what each thread computes is not known"), "{}", call.stderr);
         assert!(call.stderr.contains("(-- --burst-events TYPE)"), "{}", call.stderr);
     }
+    // By hand it is the same, so that is no advice.
+    for by in [&[][..], &["--from", "0s"]] {
+        let call = likewise(&[&["cut", text(&trace), "-o", text(&out)], by].concat());
+        assert_eq!((call.code, out.exists()), (1, false), "{}", call.stderr);
+        assert!(call.stderr.contains("no part of it can be cut out"), "{}", call.stderr);
+        assert!(!call.stderr.contains("by hand"), "{}", call.stderr);
+    }
 }
 
 /// `ranks` and `compare` take what is for reading behind `--`, `bursts` and `cut` as it is.
@@ -178,6 +185,89 @@ fn few_bursts_among_many_events_are_told_what_makes_more() {
     let summary = summary(&again);
     assert_eq!(summary["bursts"], 150);
     assert!(!summary["notes"].to_string().contains("--burst-events"), "{}", summary["notes"]);
+}
+
+/// As in a trace of COMPSs: task 1 hands tasks out, and executes none.
+#[test]
+fn tasks_without_events_are_told_and_so_is_time_without_any() {
+    let dir = tempfile::tempdir().unwrap();
+    let trace = dir.path().join("tasks.prv");
+    let run = |workers: u64, name: &str, command: &[&str]| {
+        let all = workers + 1;
+        let threads = vec!["1:1"; all as usize].join(",");
+        let mut body = format!("#Paraver (01/01/2026 at 00:00):10000000_ns:1({all}):1:{all}({threads}),0\n");
+        for (i, task) in (0..20u64).flat_map(|i| (2..=all).map(move |task| (i, task))) {
+            let begin = i * 500_000;
+            let end = begin + 130_000 + 1_000 * (task % 2);
+            writeln!(body, "2:1:1:{task}:1:{begin}:8000000:7\n2:1:1:{task}:1:{end}:8000000:0").unwrap();
+        }
+        std::fs::write(&trace, body).unwrap();
+        let out = dir.path().join(name);
+        let before: &[&str] = if command[0] == "ranks" { &["--"] } else { &[] };
+        let of_events = [before, &["--burst-events", "8000000"]].concat();
+        let call = likewise(&[command, &[text(&trace), "-o", text(&out)], &of_events].concat());
+        (call, out)
+    };
+    let (call, out) = run(3, "three", &["ranks"]);
+    assert_eq!(call.code, 0, "{}", call.stderr);
+    assert!(call.stderr.contains("Task 1 has no burst of the chosen events"), "{}", call.stderr);
+    let ranks = std::fs::read_to_string(out.join("ranks.csv")).unwrap();
+    let tasks = ranks.lines().map(|line| line.rsplit(',').next().unwrap());
+    assert_eq!(tasks.collect::<Vec<_>>(), ["task", "2", "3", "4"]);
+    let (call, out) = run(1, "one", &["ranks"]);
+    assert_eq!((call.code, out.exists()), (1, false), "{}", call.stderr);
+    assert!(call.stderr.contains("only task 2 has bursts of the chosen events"), "{}", call.stderr);
+    let said = run(3, "bursts", &["bursts", "--no-trace"]).0.stdout;
+    let words = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("No thread is in a burst of the chosen events in 73.8% of the run;"), "{words}");
+    assert!(words.find("No thread is in") < words.find("nothing stands out"), "{words}");
+}
+
+/// Bandwidths that a tool has sampled begin nothing and end nothing.
+#[test]
+fn values_are_no_bursts() {
+    let dir = tempfile::tempdir().unwrap();
+    let (trace, out) = (dir.path().join("values.prv"), dir.path().join("out"));
+    let mut body = String::from(HEADER).replace("1000_ns", "9000000_ns");
+    for i in 1..90u64 {
+        let (task, value) = (1 + i % 2, if i == 40 { 0 } else { 500 + i });
+        writeln!(body, "2:1:1:{task}:1:{}:94000001:{value}", i * 100_000).unwrap();
+    }
+    let write = |more: &str| std::fs::write(&trace, format!("{body}{more}")).unwrap();
+    let run = |args: &[&str]| likewise(&[args, &["-o", text(&out)]].concat());
+    write("");
+    let bursts = ["bursts", text(&trace), "--no-trace"];
+    let call = run(&bursts);
+    assert!(
+        call.code == 1 && call.stderr.contains("those of 1 type have values and no ends"),
+        "{}",
+        call.stderr
+    );
+    assert!(!call.stderr.contains("--burst-events"), "{}", call.stderr);
+    // Those that can be are named.
+    write("2:1:1:1:1:8900000:8000000:3\n2:1:1:1:1:8950000:8000000:0\n");
+    let call = run(&bursts);
+    assert!(call.stderr.contains("begin and end something, here 8000000"), "{}", call.stderr);
+    // A program may mark its iterations so: these are read, and no more is said of them than is known.
+    let call = run(&[&bursts[..], &["--burst-events", "94000001"]].concat());
+    assert!(call.stderr.contains("have values and no ends (1 of 89 are 0)"), "{}", call.stderr);
+    assert!(call.stdout.contains("What to look at first is not said"), "{}", call.stdout);
+    let call = likewise(&["ranks", text(&trace), "-o", text(&out), "--", "--burst-events", "94000001"]);
+    assert!(call.code == 1 && call.stderr.contains("ranks cannot be compared"), "{}", call.stderr);
+}
+
+#[test]
+fn of_one_task_with_bursts_among_several_imbalance_cannot_be_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let (trace, out) = (dir.path().join("one.prv"), dir.path().join("out"));
+    let mut body = String::from(HEADER).replace("1000_ns", "400000_ns");
+    for i in 0..4u64 {
+        writeln!(body, "1:1:1:2:1:{}:{}:1", i * 100_000, (i + 1) * 100_000 - 10).unwrap();
+    }
+    std::fs::write(&trace, body).unwrap();
+    let said = succeeds(&["bursts", text(&trace), "--no-trace", "-o", text(&out)]).stdout;
+    assert!(said.contains("Only 1 of 2 tasks has bursts, so whether work is even cannot be told."), "{said}");
+    assert!(!said.contains("Nothing stands out"), "{said}");
 }
 
 #[test]

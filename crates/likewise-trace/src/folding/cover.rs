@@ -45,6 +45,19 @@ impl Limits {
     pub(crate) fn most(self, time: u64) -> i128 {
         self.per_unit * i128::from(time) + self.slack
     }
+
+    /// How a read at `time` fits a burst, in which at most `most` was counted until then.
+    #[inline]
+    pub(crate) fn fit(self, value: i128, most: i128, time: u64) -> Fit {
+        if (0..=most).contains(&value) { Fit::Burst } else { self.beyond(value, time) }
+    }
+
+    #[cold]
+    fn beyond(self, value: i128, time: u64) -> Fit {
+        let units = (value - self.slack + self.per_unit - 1).checked_div(self.per_unit);
+        let since = units.and_then(|units| time.checked_sub(u64::try_from(units).ok()?));
+        since.filter(|_| value >= 0).map_or(Fit::Never, Fit::Since)
+    }
 }
 
 /// How the time of a count and the time of its burst relate.
@@ -52,14 +65,25 @@ impl Limits {
 pub(crate) enum Cover {
     /// It was counted from the burst's begin to its end.
     Whole,
-    /// It was counted from the end of the burst before, or from an unknown
+    /// It was counted from the end of the burst before, or in the first burst from an unknown
     /// time. If a tracer reads counters only at the ends of bursts, this is
     /// the burst's count, plus that of the call before it.
     SinceEnd,
     /// It was counted from an earlier time, or not all the time.
     Part,
-    /// It is negative, or too large for the time.
+    /// It is negative, or too large for the time in which it was counted.
     Impossible,
+}
+
+/// In which time a count is possible.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Fit {
+    /// In that of its burst.
+    Burst,
+    /// If counting began then at the latest, before the burst.
+    Since(u64),
+    /// In none.
+    Never,
 }
 
 /// What the reads behind a burst's count tell.
@@ -70,25 +94,42 @@ pub(crate) struct Span {
     pub(crate) since: Option<u64>,
     /// Whether something was not counted between two of the reads.
     pub(crate) gap: bool,
-    pub(crate) impossible: bool,
+    /// The first read tells what was counted before the burst, too; the others do not.
+    pub(crate) fit: Fit,
 }
 
 impl Span {
+    /// A further read within the burst.
+    #[inline]
+    pub(crate) fn read_on(&mut self, fit: Fit) {
+        if fit != Fit::Burst {
+            self.fit = Fit::Never;
+        }
+    }
+
     /// How the count covers a burst that began at `begin`, where the burst
     /// before ended at `after`. `None` if this piece cannot tell. With `all`,
     /// the whole thread is known: an unknown time then means that there is none.
     pub(crate) fn cover(self, begin: u64, after: Option<u64>, all: bool) -> Option<Cover> {
-        let unless_impossible = |cover| if self.impossible { Cover::Impossible } else { cover };
-        Some(match (self.since, after) {
+        let cover = match (self.since, after) {
             _ if self.gap => Cover::Part,
             (Some(since), _) if since > begin => Cover::Part,
-            (Some(since), _) if since == begin => unless_impossible(Cover::Whole),
-            (Some(since), Some(after)) if since > after => unless_impossible(Cover::Whole),
-            (Some(since), Some(after)) if since == after => unless_impossible(Cover::SinceEnd),
+            (Some(since), _) if since == begin => Cover::Whole,
+            (Some(since), Some(after)) if since > after => Cover::Whole,
+            (Some(since), Some(after)) if since == after => Cover::SinceEnd,
             (Some(_), Some(_)) => Cover::Part,
-            (Some(_), None) if all => unless_impossible(Cover::Whole),
-            (None, _) if all => unless_impossible(Cover::SinceEnd),
+            (Some(_), None) if all => Cover::Whole,
+            (None, None) if all => Cover::SinceEnd,
+            // It was not read before, so it counts what was in the burst before as well.
+            (None, Some(_)) if all => Cover::Part,
             _ => return None,
+        };
+        Some(match self.fit {
+            _ if cover == Cover::Part => Cover::Part,
+            Fit::Burst => cover,
+            // Too large for the burst, but not for the time since the read before.
+            Fit::Since(latest) if self.since.unwrap_or(0) <= latest => Cover::Part,
+            Fit::Since(_) | Fit::Never => Cover::Impossible,
         })
     }
 }

@@ -4,7 +4,7 @@ use likewise::table::PlaceId;
 use serde::{Deserialize, Serialize};
 
 use super::bursts::{Bursts, Pending};
-use super::cover::{Limits, Reads, Span};
+use super::cover::{Fit, Limits, Reads, Span};
 use super::steps::SET_CHANGE;
 
 /// The sum of one event type within an open burst.
@@ -164,12 +164,12 @@ impl Open {
     #[inline(always)]
     fn add(&mut self, time: u64, most: i128, count: Count) {
         let Count { event_type, value, since } = count;
-        let impossible = !(0..=most).contains(&value);
+        let fit = self.limits.fit(value, most, time);
         let n = self.sums.len();
         // What the burst before had next is not there yet, as types so far are
         // those of that burst, each once.
         if self.in_order && self.order.came.get(n) == Some(&event_type) {
-            let span = Span { since, gap: false, impossible };
+            let span = Span { since, gap: false, fit };
             self.sums.push(Sum { event_type, last: time, sum: value, span });
             self.hint = n + 1;
             return;
@@ -183,7 +183,7 @@ impl Open {
         match self.sums.get_mut(self.hint) {
             Some(sum) => {
                 sum.span.gap |= since != Some(sum.last);
-                sum.span.impossible |= impossible;
+                sum.span.read_on(fit);
                 sum.sum += value;
                 sum.last = time;
             }
@@ -191,7 +191,7 @@ impl Open {
                 event_type,
                 last: time,
                 sum: value,
-                span: Span { since, gap: false, impossible },
+                span: Span { since, gap: false, fit },
             }),
         }
         self.hint += 1;
@@ -225,7 +225,7 @@ impl Open {
             let same = from.event_type == to.event_type;
             if same {
                 to.span.gap |= from.span.gap || from.span.since != Some(to.last);
-                to.span.impossible |= from.span.impossible;
+                to.span.read_on(from.span.fit);
                 to.sum += from.sum;
                 to.last = to.last.max(from.last);
             }
@@ -284,7 +284,7 @@ impl Open {
     /// Whether all was counted from the burst's begin on, as this piece knows.
     fn is_whole(&self) -> bool {
         let begin = Some(self.begin);
-        let whole = |span: Span| span.since == begin && !span.gap && !span.impossible;
+        let whole = |span: Span| span.since == begin && !span.gap && span.fit == Fit::Burst;
         self.after.is_some() && self.sums.iter().all(|sum| whole(sum.span))
     }
 

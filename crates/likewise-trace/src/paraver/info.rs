@@ -51,12 +51,12 @@ pub(crate) fn inspect(mut input: Input, options: &ReadOptions<'_>, block: usize)
         states.push(StateInfo { value, name: pcf.state(value), count, time });
     }
     let end = header.end.max(last);
-    let length = end.saturating_sub(report.begin);
-    report.warnings.extend(overlapping(&path, &states, (header.topology.n_threads(), length)));
+    report.warnings.extend(overlapping(&path, &states, (header.topology.n_threads(), end)));
     let mut event_types = Vec::with_capacity(all.types.len());
-    for (event_type, count) in sorted(&all.types) {
+    for (event_type, (count, zeros)) in sorted(&all.types) {
         let label = pcf.event_types.get(&event_type).map_or(String::new(), |t| t.label.clone());
-        event_types.push(EventTypeInfo { event_type, label, count, counter: rules.is_counter(event_type) });
+        let counter = rules.is_counter(event_type);
+        event_types.push(EventTypeInfo { event_type, label, count, zeros, counter });
     }
     let mut topology = header.topology;
     streams.note_in(&mut topology);
@@ -84,7 +84,9 @@ fn late(path: &Path, (last, end): (Nanos, Nanos)) -> Option<String> {
     })
 }
 
-/// That states of one value last longer than all threads together, so that they overlap.
+/// That states of one value last longer than all threads together, so that they overlap. Threads
+/// have had the time from 0 on: the run may be told to begin later, behind a state in which nothing
+/// is traced.
 fn overlapping(path: &Path, states: &[StateInfo], (threads, length): (u64, Nanos)) -> Option<String> {
     let most = Nanos(length.0.saturating_mul(threads));
     let longest = states.iter().max_by_key(|state| state.time).filter(|state| state.time > most)?;
@@ -126,7 +128,8 @@ fn sorted<V: Copy>(map: &HashMap<u32, V>) -> BTreeMap<u32, V> {
 struct Tally {
     /// Count and time of every state value.
     states: HashMap<u32, (u64, u64)>,
-    types: HashMap<u32, u64>,
+    /// How often every event type stands there, and how often its value is 0.
+    types: HashMap<u32, (u64, u64)>,
     bytes: u64,
     /// Slots of a block with events that only streams of accelerators have, and the type of these.
     streams: BTreeMap<usize, u32>,
@@ -140,8 +143,9 @@ impl Tally {
             let total = self.states.entry(value).or_default();
             *total = (total.0 + count, total.1.saturating_add(time));
         }
-        for (event_type, count) in sorted(&other.types) {
-            *self.types.entry(event_type).or_default() += count;
+        for (event_type, (count, zeros)) in sorted(&other.types) {
+            let total = self.types.entry(event_type).or_default();
+            *total = (total.0 + count, total.1 + zeros);
         }
         self.bytes = self.bytes.saturating_add(other.bytes);
         self.last = self.last.max(other.last);
@@ -159,8 +163,9 @@ impl Sink for Tally {
 
     fn event(&mut self, slot: usize, time: u64, pairs: &[(u32, i128)]) {
         self.last = self.last.max(time);
-        for &(event_type, _) in pairs {
-            *self.types.entry(event_type).or_default() += 1;
+        for &(event_type, value) in pairs {
+            let total = self.types.entry(event_type).or_default();
+            *total = (total.0 + 1, total.1 + u64::from(value == 0));
             if is_of_stream(event_type) {
                 self.streams.entry(slot).or_insert(event_type);
             }
@@ -185,5 +190,17 @@ mod tests {
         assert_eq!(told([2_000, 1_500]), None);
         let text = told([1_500, 2_100]).expect("they overlap");
         assert_eq!(text, "run.prv: states overlap: s2 takes 2.10 µs, and all threads together have 2.00 µs");
+    }
+
+    /// Nothing is traced for most of the time, and the run is told to begin behind that.
+    #[test]
+    fn states_that_follow_one_another_from_0_on_do_not_overlap() {
+        let text = "#Paraver (x):900000_ns:1(1):1:2(1:1,1:1),0\n1:1:1:2:1:0:899000:2\n1:1:1:2:1:899000:900000:1\n\
+                    2:1:1:2:1:899000:60000019:7\n2:1:1:2:1:900000:60000019:0\n";
+        let options = ReadOptions::default();
+        let info = inspect(Input::from_bytes(text.as_bytes()), &options, 1 << 20).expect("a trace");
+        let said = &info.report.warnings;
+        assert!(said.iter().all(|warning| !warning.contains("overlap")), "{said:?}");
+        assert_eq!((info.event_types[0].count, info.event_types[0].zeros), (2, 1));
     }
 }

@@ -241,6 +241,7 @@ pub(crate) fn inspect(path: &Path, options: &ReadOptions<'_>) -> Result<TraceInf
         event_type: column.counter.event_type.unwrap_or(0),
         label: column.counter.name.clone(),
         count: column.values.iter().filter(|value| !value.is_nan()).count() as u64,
+        zeros: 0,
         counter: true,
     };
     Ok(TraceInfo {

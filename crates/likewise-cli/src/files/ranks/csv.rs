@@ -5,11 +5,16 @@ use crate::output::{csv_cell, write_rows};
 use likewise_analysis::ranks::RanksReport;
 use std::io::{self, Write};
 
-/// One line per rank; with its number in the table, where that is another.
+/// One line per rank; with its number in the table, where that is another, or its task in the
+/// trace, where that is not the next.
 pub(crate) fn ranks(report: &RanksReport, out: &mut (impl Write + Send)) -> io::Result<()> {
     let in_table = (report.first_rank > 0).then_some(report.first_rank);
     out.write_all(b"rank,class,medoid,dissimilarity,sampled")?;
-    out.write_all(if in_table.is_some() { b",in_table\n" } else { b"\n" })?;
+    out.write_all(match in_table {
+        Some(_) => b",in_table\n",
+        None if !report.tasks.is_empty() => b",task\n",
+        None => b"\n",
+    })?;
     write_rows(out, report.n_ranks(), |rank, buffer| {
         let class = report.class_of[rank] as usize;
         let mut digits = itoa::Buffer::new();
@@ -25,6 +30,9 @@ pub(crate) fn ranks(report: &RanksReport, out: &mut (impl Write + Send)) -> io::
         if let Some(first) = in_table {
             buffer.push(b',');
             buffer.extend(digits.format(rank as u64 + first).bytes());
+        } else if let Some(task) = report.tasks.get(rank) {
+            buffer.push(b',');
+            buffer.extend(digits.format(*task).bytes());
         }
         buffer.push(b'\n');
     })
@@ -98,6 +106,10 @@ mod tests {
         let mut out = Vec::new();
         ranks(&RanksReport { first_rank: 1, ..sample() }, &mut out).expect("a vector takes all");
         assert!(out.starts_with(b"rank,class,medoid,dissimilarity,sampled,in_table\n0,1,3,1.5,0,1\n"));
+        // Of a trace in which task 1 has no burst.
+        let mut out = Vec::new();
+        ranks(&RanksReport { tasks: (2..66).collect(), ..sample() }, &mut out).expect("a vector takes all");
+        assert!(out.starts_with(b"rank,class,medoid,dissimilarity,sampled,task\n0,1,3,1.5,0,2\n"));
     }
 
     #[test]

@@ -146,18 +146,18 @@ fn sums(events: &[(u64, u32, i128)], begin: u64, end: u64, after: Option<u64>) -
         let reads: Vec<usize> = counted.iter().copied().filter(|&e| events[e].1 == event_type).collect();
         let first = since(reads[0]);
         let gap = at_end.is_empty() || reads.windows(2).any(|pair| since(pair[1]) != Some(events[pair[0]].0));
-        let possible = reads.iter().all(|&e| {
-            let (time, _, value) = events[e];
-            (0..=100 * (i128::from(time - begin) + 1000)).contains(&value)
-        });
+        let fits = |e: usize, since: u64| {
+            (0..=100 * (i128::from(events[e].0 - since) + 1000)).contains(&events[e].2)
+        };
+        let rest = reads[1..].iter().all(|&e| fits(e, begin));
         let kind = match first {
             _ if gap => Kind::Part,
-            Some(first) if first > begin => Kind::Part,
-            Some(first) if first < begin && after.is_some_and(|a| first < a) => Kind::Part,
-            _ if !possible => Kind::Impossible,
-            Some(first) if first < begin && after == Some(first) => Kind::SinceEnd,
-            Some(_) => Kind::Good,
-            None => Kind::SinceEnd,
+            Some(first) if first > begin || first < begin && after.is_some_and(|a| first < a) => Kind::Part,
+            None if after.is_some() => Kind::Part,
+            _ if rest && fits(reads[0], begin) && first == after.filter(|a| *a < begin) => Kind::SinceEnd,
+            _ if rest && fits(reads[0], begin) => Kind::Good,
+            _ if rest && fits(reads[0], first.unwrap_or(0)) => Kind::Part,
+            _ => Kind::Impossible,
         };
         at_begin |= !gap && first == Some(begin) && after.is_some_and(|a| a < begin);
         sums.insert(event_type, (reads.iter().map(|&e| events[e].2).sum(), kind));
@@ -467,8 +467,9 @@ fn a_counter_that_is_often_impossible_is_left_out() {
 #[test]
 fn states_that_overlap_or_end_late_are_counted() {
     let state = |begin: u64, end: u64| format!("1:1:1:1:1:{begin}:{end}:1\n");
-    let event = "2:1:1:1:1:20:42000050:7\n";
-    let text = format!("{HEAD}{}{}{event}{}{}", state(0, 10), state(5, 20), state(20, 30), state(25, 101));
+    let event = |time: u64, count: u64| format!("2:1:1:1:1:{time}:42000050:{count}\n");
+    let first = format!("{}{}{}{}", state(0, 10), event(5, 0), state(5, 20), event(20, 7));
+    let text = format!("{HEAD}{first}{}{}", state(20, 30), state(25, 101));
     let both =
         "test.prv: 2 Running states overlap the next state of their thread; each ends where that begins";
     let late = "test.prv: 1 burst ends after the end of the trace that its header gives, 100 µs; the trace ends with the last of them, at 101 µs";

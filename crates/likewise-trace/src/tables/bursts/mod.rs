@@ -316,6 +316,7 @@ fn counter_info(column: &CounterColumn) -> EventTypeInfo {
         event_type: 0,
         label: column.counter.name.clone(),
         count: column.values.iter().filter(|x| !x.is_nan()).count() as u64,
+        zeros: 0,
         counter: true,
     }
 }

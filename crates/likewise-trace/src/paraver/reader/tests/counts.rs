@@ -61,3 +61,35 @@ fn a_counter_that_is_not_read_at_the_end_of_a_burst_counts_a_part_of_it() {
     assert!(values[1].is_nan() && [values[0], values[2]] == [18.0, 9.0], "{values:?}");
     assert!(said[0].contains("when it ended") && said[0].contains("42000050 in 1 burst"), "{said:?}");
 }
+
+/// As where counters are read at functions of the program alone.
+#[test]
+fn a_counter_that_is_first_read_in_a_later_burst_counts_the_earlier_ones_too() {
+    let state = |begin: u64, end: u64| format!("1:1:1:1:1:{begin}:{end}:1\n");
+    let read = |time: u64, count: u64| format!("2:1:1:1:1:{time}:42000050:{count}\n");
+    let rest = format!("{}{}{}{}", state(60, 70), read(70, 8), state(70, 80), read(80, 9));
+    // As much as is possible in the burst, and more than that.
+    for first in [900, 104_000] {
+        let (values, said) = counts(&format!("{}{}{}{rest}", state(0, 40), state(50, 60), read(60, first)));
+        assert!(values[0].is_nan() && values[1].is_nan() && values[2..] == [8.0, 9.0], "{values:?}");
+        assert!(said[0].contains("42000050 in 1 burst") && said.len() == 1, "{said:?}");
+    }
+}
+
+#[test]
+fn a_count_is_impossible_if_it_is_in_the_time_since_the_read_before() {
+    let burst = |(begin, end): (u64, u64), count: u64| {
+        format!("1:1:1:1:1:{begin}:{end}:1\n2:1:1:1:1:{end}:42000050:{count}\n")
+    };
+    let of = |count: u64| {
+        let (values, said) =
+            counts(&format!("{}{}{}", burst((0, 10), 7), burst((50, 60), count), burst((60, 70), 9)));
+        assert!(values[1].is_nan() && [values[0], values[2]] == [7.0, 9.0], "{values:?}");
+        said.join(" ")
+    };
+    // 100 in each of 50 ns, and 1 µs more. What was counted in between is not the burst's.
+    let said = of(105_000);
+    assert!(said.contains("not of their burst alone") && !said.contains("impossible"), "{said}");
+    let said = of(105_001);
+    assert!(said.contains("impossible in 1 burst of 3") && !said.contains("burst alone"), "{said}");
+}
