@@ -88,6 +88,7 @@ fn serial(
     let on_core = OnCore::of(table, &labels, n_clusters, traced.cpus);
     // While programs start up, tasks do not wait for one another.
     let part = traced.part.clone().unwrap_or(run);
+    let table = &*traced.looked_at(table);
     if traced.part.is_some() {
         let is_inside = |i: usize| table.begin[i] >= part.start && table.end(i) <= part.end;
         labels.iter_mut().enumerate().filter(|(i, _)| !is_inside(*i)).for_each(|(_, label)| *label = None);

@@ -32,6 +32,7 @@ pub(super) fn found(
     if table.app.first() != table.app.last() {
         return None;
     }
+    let table = &*traced.looked_at(table);
     let phase: Vec<Option<ClusterId>> = labels.iter().map(|label| label.phase()).collect();
     // A table of bursts says no end.
     let last = (0..table.len()).map(|i| table.end(i)).fold(Nanos::ZERO, Nanos::max);

@@ -5,6 +5,7 @@ use likewise::bursts::LEAST_SHARE;
 use likewise::table::{BurstTable, Moment, Nanos};
 use likewise::words::percent;
 use likewise_trace::{ReadReport, Topology, Untraced, UntracedBy};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// Of which part of a run it is known what all threads compute, and how many can at once.
@@ -34,14 +35,18 @@ pub enum Until {
     Finalize,
     /// The last state ends.
     LastState,
+    /// The trace was cut while states were open, and these were kept whole.
+    Cut,
 }
 
-/// When the first task leaves MPI_Init and the last calls MPI_Finalize, and when the last state ends.
+/// When the first task leaves MPI_Init and the last calls MPI_Finalize, when the last state ends, and
+/// until when all threads are known if the trace was cut ([`ReadReport::cut`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Marked {
     pub(super) init: Option<Nanos>,
     pub(super) finalize: Option<Nanos>,
     pub(super) last_state: Option<Nanos>,
+    pub(super) cut: Option<Nanos>,
 }
 
 impl Marked {
@@ -51,8 +56,8 @@ impl Marked {
         if !reading.burst_events.is_empty() {
             return Self::default();
         }
-        let ReadReport { mpi_init: init, mpi_finalize: finalize, last_state, .. } = *report;
-        Self { init, finalize, last_state }
+        let ReadReport { mpi_init: init, mpi_finalize: finalize, last_state, cut, .. } = *report;
+        Self { init, finalize, last_state, cut }
     }
 
     /// The part of a run between them.
@@ -60,9 +65,13 @@ impl Marked {
         let start = self.init.unwrap_or(run.start).max(run.start);
         // Bursts of events may go on.
         let last = (0..table.len()).map(|i| table.end(i)).max().unwrap_or(Nanos::ZERO);
-        let stated = self.last_state.map(|state| (state.max(last), Until::LastState));
-        let ends = self.finalize.map(|call| (call, Until::Finalize)).into_iter().chain(stated);
-        let end = ends.filter(|(end, _)| *end < run.end).min_by_key(|(end, _)| *end);
+        let stated = self.last_state.map(|state| state.max(last)).filter(|state| *state < run.end);
+        let stated = stated.map(|state| match self.cut {
+            Some(cut) => (cut, Until::Cut),
+            None => (state, Until::LastState),
+        });
+        let called = self.finalize.filter(|call| *call < run.end).map(|call| (call, Until::Finalize));
+        let end = called.into_iter().chain(stated).min_by_key(|(end, _)| *end);
         (start..end.map_or(run.end, |(end, _)| end), end.map(|(_, why)| why))
     }
 
@@ -72,7 +81,7 @@ impl Marked {
         if part == *run {
             return None;
         }
-        let between = table.within(&part);
+        let between = ended(table, &part, until).within(&part);
         if between.is_empty() {
             return None;
         }
@@ -83,6 +92,14 @@ impl Marked {
             let (from, to) = (Moment(part.start), Moment(part.end));
             format!("Compared is the time from {from} to {to}: {gone}.")
         })
+    }
+}
+
+/// The bursts as far as all threads are known, where the trace was cut at the end of a part.
+fn ended<'t>(table: &'t BurstTable, part: &Range<Nanos>, until: Option<Until>) -> Cow<'t, BurstTable> {
+    match until {
+        Some(Until::Cut) => Cow::Owned(table.clone().ended_at(part.end)),
+        _ => Cow::Borrowed(table),
     }
 }
 
@@ -100,6 +117,7 @@ fn clauses(run: &Range<Nanos>, part: &Range<Nanos>, (starts, until): (bool, Opti
     let after = after.map(|(until, of)| match until {
         Until::Finalize => format!("from MPI_Finalize on ({of}) it ends"),
         Until::LastState => format!("behind that ({of}) no state is recorded"),
+        Until::Cut => format!("behind that ({of}) no state begins, and not all threads are known"),
     });
     before.into_iter().chain(after).collect::<Vec<_>>().join(", ")
 }
@@ -137,6 +155,11 @@ impl Traced {
             cpus: (cpus > 0).then_some(cpus),
             saved_until: saved.map(|of| of.from),
         }
+    }
+
+    /// The bursts that findings are of.
+    pub(super) fn looked_at<'t>(&self, table: &'t BurstTable) -> Cow<'t, BurstTable> {
+        self.part.as_ref().map_or(Cow::Borrowed(table), |part| ended(table, part, self.until))
     }
 
     /// Which part of the run is meant by “the run”; `None` where it is the whole.
@@ -225,7 +248,7 @@ mod tests {
     fn the_part_is_between_the_calls_of_mpi() {
         let table = bursts(&[0, 2_000, 3_100, 5_000, 9_800]);
         let part = |untraced, init: Option<u64>, finalize: Option<u64>| {
-            let marked = Marked { init: init.map(Nanos), finalize: finalize.map(Nanos), last_state: None };
+            let marked = Marked { init: init.map(Nanos), finalize: finalize.map(Nanos), ..Marked::default() };
             Traced::of(untraced, None, Nanos(0)..Nanos(10_000), (marked, &table))
         };
         let both = part(None, Some(3_000), Some(9_000));
@@ -268,11 +291,35 @@ mod tests {
         assert_eq!(stated(99_990).part, None);
     }
 
+    /// Of open states that were kept whole where a trace was cut, 151 ms of one task and 147 ms of
+    /// another, nobody knows what is behind the first end.
+    #[test]
+    fn a_trace_that_was_cut_is_known_until_the_first_state_ends() {
+        let mut table = bursts(&[0, 2_000, 5_000]);
+        table.duration[1] = Nanos(2_500);
+        let marked = Marked { last_state: Some(Nanos(5_100)), cut: Some(Nanos(4_000)), ..Marked::default() };
+        let mut run = Nanos(0)..Nanos(100_000);
+        let traced = Traced::of(None, None, run.clone(), (marked, &table));
+        assert_eq!((traced.part.clone(), traced.until), (Some(Nanos(0)..Nanos(4_000)), Some(Until::Cut)));
+        let told = traced.told_part(&run).expect("a part");
+        assert!(told.ends_with("no state begins, and not all threads are known."), "{told}");
+        assert_eq!(traced.looked_at(&table).end(1), Nanos(4_000));
+        // Burst 1 is known as far as all threads are.
+        marked.leave(&mut table, &mut run).expect("a note");
+        assert_eq!(
+            (&table.begin[..], table.end(1), run.end),
+            (&[Nanos(0), Nanos(2_000)][..], run.end, Nanos(4_000))
+        );
+        // Of a trace that ends with its last state nothing tells that it was cut.
+        let (table, run) = (bursts(&[0, 5_000]), Nanos(0)..Nanos(5_100));
+        assert_eq!(Traced::of(None, None, run, (marked, &table)).part, None);
+    }
+
     #[test]
     fn only_bursts_between_the_calls_are_compared() {
         let mut table = bursts(&[0, 2_000, 3_100, 5_000, 9_800]);
         let mut run = Nanos(0)..Nanos(10_000);
-        let mpi = Marked { init: Some(Nanos(3_000)), finalize: Some(Nanos(9_000)), last_state: None };
+        let mpi = Marked { init: Some(Nanos(3_000)), finalize: Some(Nanos(9_000)), ..Marked::default() };
         let note = mpi.leave(&mut table, &mut run).expect("a note");
         assert_eq!((&table.begin[..], run), (&[Nanos(3_100), Nanos(5_000)][..], Nanos(3_000)..Nanos(9_000)));
         assert!(
@@ -280,7 +327,7 @@ mod tests {
             "{note}"
         );
         // Where nothing is between, or nothing is known, all stays.
-        let mpi = Marked { init: Some(Nanos(3_100)), finalize: Some(Nanos(3_150)), last_state: None };
+        let mpi = Marked { init: Some(Nanos(3_100)), finalize: Some(Nanos(3_150)), ..Marked::default() };
         let mut run = Nanos(0)..Nanos(10_000);
         assert_eq!((mpi.leave(&mut table, &mut run), table.len()), (None, 2));
         assert_eq!((Marked::default().leave(&mut table, &mut run), table.len()), (None, 2));
