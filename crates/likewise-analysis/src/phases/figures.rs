@@ -162,7 +162,7 @@ impl Figures {
     fn hardly_running_note(&self, by_cycles: &ByCycles, stats: &[PhaseStats]) -> Option<String> {
         let all: f64 = stats.iter().map(|phase| phase.total.0 as f64).sum();
         let is_noteworthy = |time: Nanos| time.0 as f64 >= NOTEWORTHY * all;
-        let ByCycles { of_phases, in_no_phase } = by_cycles;
+        let ByCycles { of_phases, in_no_phase, in_other_phases } = by_cycles;
         let of_phase = |(at, share): (usize, &Option<f64>)| {
             let id = ClusterId::from_index(at);
             let is_told =
@@ -171,6 +171,8 @@ impl Figures {
         };
         let mut said: Vec<String> = of_phases.iter().enumerate().filter_map(of_phase).collect();
         said.extend(is_noteworthy(*in_no_phase).then(|| format!("bursts of no phase ({in_no_phase})")));
+        let alone = is_noteworthy(*in_other_phases);
+        said.extend(alone.then(|| format!("single bursts of other phases ({in_other_phases})")));
         (!said.is_empty()).then(|| {
             format!(
                 "Less than a tenth of the cycles that the clock of the run makes is counted in: {}. Their threads \
