@@ -83,6 +83,10 @@ pub struct ReadReport {
     pub streams: Option<Streams>,
     /// When the last state ends, where there are states: behind it, nothing tells what threads do.
     pub last_state: Option<Nanos>,
+    /// When the first of the states ends that are open when the last record begins, where some end
+    /// later: if the trace goes on behind all of them, it was cut there, and states were kept whole.
+    /// Until then all threads are known.
+    pub cut: Option<Nanos>,
     /// When all tasks have called MPI_Init and the first leaves it, if the trace tells it of each that has bursts. Until then
     /// the program starts up.
     pub mpi_init: Option<Nanos>,

@@ -130,6 +130,7 @@ fn serial(
     // While programs start up, tasks do not wait for one another.
     let part = traced.part.clone().unwrap_or(run);
     let slept = Slept::of(table, (&labels, n_clusters), &on_core.asleep_bursts, &part);
+    let table = &*traced.looked_at(table);
     if traced.part.is_some() {
         let is_inside = |i: usize| table.begin[i] >= part.start && table.end(i) <= part.end;
         labels.iter_mut().enumerate().filter(|(i, _)| !is_inside(*i)).for_each(|(_, label)| *label = None);
@@ -211,7 +212,7 @@ impl Figures {
                 Some(Some(share)) if self.on_core.asleep[at] => {
                     format!("phase {number} ({:.1}%)", 100.0 * share)
                 }
-                Some(_) => format!("bursts of phase {number} on some threads ({time})"),
+                Some(_) => format!("some bursts of phase {number} ({time})"),
             }
         });
         let said: Vec<String> = told.collect();

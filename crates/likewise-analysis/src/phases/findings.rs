@@ -6,7 +6,7 @@ use super::{Analysis, DEFAULT_FILTER, Labelled, Traced, endless};
 use length::{behind_the_last, computing};
 use likewise::bursts::{
     BurstLabel, Cause, FewCpus, Finding, FindingKind, Findings, FindingsInput, LEAST_SHARE, Scope,
-    TaskBegins, ThreadName, findings, is_nearly_all,
+    TaskBegins, ThreadName, findings, is_nearly_all, stand_ins,
 };
 use likewise::cluster::ClusterId;
 use likewise::table::{BurstTable, DurationFilter, Moment, Nanos, Prepared};
@@ -35,11 +35,14 @@ pub(super) fn found(
     if table.app.first() != table.app.last() {
         return None;
     }
-    let phase: Vec<Option<ClusterId>> = labels.iter().map(|label| label.phase()).collect();
+    let table = &*traced.looked_at(table);
     // A table of bursts says no end.
     let last = (0..table.len()).map(|i| table.end(i)).fold(Nanos::ZERO, Nanos::max);
     let shortest = shortest(table, prepared, filter);
     let part = traced.part.clone().unwrap_or(run.start..run.end.max(last));
+    let phase: Vec<Option<ClusterId>> = labels.iter().map(|label| label.phase()).collect();
+    let is_uncounted = |i: usize| labels[i] == BurstLabel::Missing;
+    let phase = stand_ins(table, &phase, is_uncounted, (prepared.min_duration, &part));
     let (grouped_from, most_at_once) = (prepared.min_duration, traced.cpus);
     Some(findings(&FindingsInput {
         table,

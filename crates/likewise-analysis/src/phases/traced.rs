@@ -5,6 +5,7 @@ use likewise::bursts::LEAST_SHARE;
 use likewise::table::{BurstTable, Moment, Nanos};
 use likewise::words::percent;
 use likewise_trace::{ReadReport, Topology, Untraced, UntracedBy};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// Of which part of a run it is known what all threads compute, and how many can at once.
@@ -43,19 +44,23 @@ pub enum Until {
     Finalize,
     /// The last state ends.
     LastState,
+    /// The trace was cut while states were open, and these were kept whole.
+    Cut,
 }
 
 /// Why a part begins after the run does, and ends before.
 type Why = (Option<Since>, Option<Until>);
 
-/// When the first task leaves MPI_Init and the last calls MPI_Finalize, when the last state ends, and
-/// when the tracer has been set up.
+/// When the first task leaves MPI_Init and the last calls MPI_Finalize, when the last state ends, when
+/// the tracer has been set up, and until when all threads are known if the trace was cut
+/// ([`ReadReport::cut`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Marked {
     pub(super) init: Option<Nanos>,
     pub(super) finalize: Option<Nanos>,
     pub(super) last_state: Option<Nanos>,
     pub(super) set_up: Option<Nanos>,
+    pub(super) cut: Option<Nanos>,
 }
 
 impl Marked {
@@ -65,8 +70,8 @@ impl Marked {
         if !reading.burst_events.is_empty() {
             return Self::default();
         }
-        let ReadReport { mpi_init: init, mpi_finalize: finalize, last_state, set_up, .. } = *report;
-        Self { init, finalize, last_state, set_up }
+        let ReadReport { mpi_init: init, mpi_finalize: finalize, last_state, set_up, cut, .. } = *report;
+        Self { init, finalize, last_state, set_up, cut }
     }
 
     /// The part of a run between them, and why it is no more.
@@ -78,9 +83,13 @@ impl Marked {
         let start = begin.map_or(run.start, |(begin, _)| begin);
         // Bursts of events may go on.
         let last = (0..table.len()).map(|i| table.end(i)).max().unwrap_or(Nanos::ZERO);
-        let stated = self.last_state.map(|state| (state.max(last), Until::LastState));
-        let ends = self.finalize.map(|call| (call, Until::Finalize)).into_iter().chain(stated);
-        let end = ends.filter(|(end, _)| *end < run.end).min_by_key(|(end, _)| *end);
+        let stated = self.last_state.map(|state| state.max(last)).filter(|state| *state < run.end);
+        let stated = stated.map(|state| match self.cut {
+            Some(cut) => (cut, Until::Cut),
+            None => (state, Until::LastState),
+        });
+        let called = self.finalize.filter(|call| *call < run.end).map(|call| (call, Until::Finalize));
+        let end = called.into_iter().chain(stated).min_by_key(|(end, _)| *end);
         let why = (begin.map(|(_, why)| why), end.map(|(_, why)| why));
         (start..end.map_or(run.end, |(end, _)| end), why)
     }
@@ -91,7 +100,7 @@ impl Marked {
         if part == *run {
             return None;
         }
-        let between = table.within(&part);
+        let between = ended(table, &part, why.1).within(&part);
         if between.is_empty() {
             return None;
         }
@@ -102,6 +111,14 @@ impl Marked {
             let (from, to) = (Moment(part.start), Moment(part.end));
             format!("Compared is the time from {from} to {to}: {gone}.")
         })
+    }
+}
+
+/// The bursts as far as all threads are known, where the trace was cut at the end of a part.
+fn ended<'t>(table: &'t BurstTable, part: &Range<Nanos>, until: Option<Until>) -> Cow<'t, BurstTable> {
+    match until {
+        Some(Until::Cut) => Cow::Owned(table.clone().ended_at(part.end)),
+        _ => Cow::Borrowed(table),
     }
 }
 
@@ -122,6 +139,7 @@ fn clauses(run: &Range<Nanos>, part: &Range<Nanos>, (since, until): Why) -> Stri
     let after = after.map(|(until, of)| match until {
         Until::Finalize => format!("from MPI_Finalize on ({of}) it ends"),
         Until::LastState => format!("behind that ({of}) no state is recorded"),
+        Until::Cut => format!("behind that ({of}) no state begins, and not all threads are known"),
     });
     before.into_iter().chain(after).collect::<Vec<_>>().join(", ")
 }
@@ -159,6 +177,11 @@ impl Traced {
             cpus: (cpus > 0).then_some(cpus),
             saved_until: saved.map(|of| of.from),
         }
+    }
+
+    /// The bursts that findings are of.
+    pub(super) fn looked_at<'t>(&self, table: &'t BurstTable) -> Cow<'t, BurstTable> {
+        self.part.as_ref().map_or(Cow::Borrowed(table), |part| ended(table, part, self.until))
     }
 
     /// Which part of the run is meant by “the run”; `None` where it is the whole.
@@ -319,6 +342,30 @@ mod tests {
         let note = marked(3_000, None).leave(&mut table, &mut run).expect("a note");
         assert_eq!((&table.begin[..], run), (&[Nanos(3_100), Nanos(5_000)][..], Nanos(3_000)..Nanos(10_000)));
         assert!(note.ends_with("the tracer is set up."), "{note}");
+    }
+
+    /// Of open states that were kept whole where a trace was cut, 151 ms of one task and 147 ms of
+    /// another, nobody knows what is behind the first end.
+    #[test]
+    fn a_trace_that_was_cut_is_known_until_the_first_state_ends() {
+        let mut table = bursts(&[0, 2_000, 5_000]);
+        table.duration[1] = Nanos(2_500);
+        let marked = Marked { last_state: Some(Nanos(5_100)), cut: Some(Nanos(4_000)), ..Marked::default() };
+        let mut run = Nanos(0)..Nanos(100_000);
+        let traced = Traced::of(None, None, run.clone(), (marked, &table));
+        assert_eq!((traced.part.clone(), traced.until), (Some(Nanos(0)..Nanos(4_000)), Some(Until::Cut)));
+        let told = traced.told_part(&run).expect("a part");
+        assert!(told.ends_with("no state begins, and not all threads are known."), "{told}");
+        assert_eq!(traced.looked_at(&table).end(1), Nanos(4_000));
+        // Burst 1 is known as far as all threads are.
+        marked.leave(&mut table, &mut run).expect("a note");
+        assert_eq!(
+            (&table.begin[..], table.end(1), run.end),
+            (&[Nanos(0), Nanos(2_000)][..], run.end, Nanos(4_000))
+        );
+        // Of a trace that ends with its last state nothing tells that it was cut.
+        let (table, run) = (bursts(&[0, 5_000]), Nanos(0)..Nanos(5_100));
+        assert_eq!(Traced::of(None, None, run, (marked, &table)).part, None);
     }
 
     #[test]

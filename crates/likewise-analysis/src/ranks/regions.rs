@@ -6,8 +6,9 @@ use crate::phases::{self, Analysis, phases_of};
 use crate::watch::Hushed;
 use crate::{Stages, Watch};
 use anyhow::{Context, Result, anyhow, bail};
-use likewise::bursts::Period;
 use likewise::bursts::scaling::{AlikeBy, RunBursts, match_runs, phases_between};
+use likewise::bursts::{BurstLabel, Period, stand_ins};
+use likewise::cluster::ClusterId;
 use likewise::ranks::{
     EffortRegions, EffortTable, FromBurstsError, OwnSteps, effort_from_bursts, effort_in_own_steps, own_steps,
 };
@@ -85,7 +86,16 @@ pub(super) fn efforts_of_trace(input: &Path, options: &Options, watch: &dyn Watc
         }
     };
     let period = analysis.period().found.as_ref().ok().filter(|_| !analysis.drawn_times);
-    let (efforts, own) = efforts((&analysis, &table), regions, &boundaries, period.is_some())
+    let mut named = (regions == Regions::Phases).then(|| phases(&analysis));
+    if let Some((labels, names)) = &mut named
+        && let Some(note) = apart_uncounted(&analysis, (labels, names), options.alike)
+    {
+        notes.push(note);
+        // What is known of all ranks alike is how long they compute.
+        labels.fill(Some(0));
+        *names = vec!["in all bursts".to_owned()];
+    }
+    let (efforts, own) = efforts(&table, (regions, named.as_ref()), &boundaries, period.is_some())
         .map_err(|error| match error {
             FromBurstsError::NoCode => {
                 anyhow!("the trace does not say between which calls bursts lie; take --regions phases")
@@ -130,13 +140,12 @@ fn outside(period: &Period, run: Range<Nanos>) -> String {
 /// The effort of every task of the table in every step and region; if there are iterations, in
 /// those of each rank where ranks do not end theirs together.
 fn efforts(
-    (analysis, table): (&Analysis, &BurstTable),
-    regions: Regions,
+    table: &BurstTable,
+    (regions, named): (Regions, Option<&Phases>),
     boundaries: &[Nanos],
     is_repeated: bool,
 ) -> std::result::Result<(EffortTable, Option<OwnSteps>), FromBurstsError> {
-    let named = (regions == Regions::Phases).then(|| phases(analysis));
-    let regions = match (&named, regions) {
+    let regions = match (named, regions) {
         (Some((labels, names)), _) => EffortRegions::Named(labels, names),
         (None, Regions::Calls) => EffortRegions::Calls,
         (None, _) => EffortRegions::Functions,
@@ -148,6 +157,9 @@ fn efforts(
     };
     Ok((efforts?, own))
 }
+
+/// The region of every burst, and the names of the regions.
+type Phases = (Vec<Option<u32>>, Vec<String>);
 
 /// As a serial phase is nearly all of its time alone (`bursts::serial`).
 const NEARLY_ALL: f64 = 0.9;
@@ -173,7 +185,7 @@ fn mean_times(analysis: &Analysis, own: &[Vec<usize>]) -> Vec<f64> {
 /// slowly, or noise. What is the same step of the program is told by the
 /// order of the bursts: clusters that stand at the same places of it are one
 /// region.
-fn phases(analysis: &Analysis) -> (Vec<Option<u32>>, Vec<String>) {
+fn phases(analysis: &Analysis) -> Phases {
     let (complete, clustering) = (&analysis.prepared.complete, &analysis.grouped.clustering);
     let run = RunBursts { table: &analysis.table, complete, clustering };
     let matched = match_runs(&[run]);
@@ -226,7 +238,61 @@ fn phases(analysis: &Analysis) -> (Vec<Option<u32>>, Vec<String>) {
     for (burst, region) in complete.iter().zip(of_burst) {
         labels[burst as usize] = Some(region.unwrap_or(other));
     }
+    stand_in(analysis, &mut labels, other);
     (labels, order.iter().map(|&region| name_of(&own[region])).chain([OTHER.to_owned()]).collect())
+}
+
+/// Gives bursts without counters the region that their rank lacks; else they are in `other`.
+fn stand_in(analysis: &Analysis, labels: &mut [Option<u32>], other: u32) {
+    let region = |label: &Option<u32>| label.filter(|&region| region != other);
+    let known: Vec<Option<ClusterId>> = labels
+        .iter()
+        .map(|label| region(label).map(|region| ClusterId::from_index(region as usize)))
+        .collect();
+    let run = Nanos(0)..Nanos(analysis.end.0.saturating_add(1));
+    let from = analysis.prepared.min_duration;
+    let found = stand_ins(&analysis.table, &known, |i| is_uncounted(analysis, i), (from, &run));
+    for (label, found) in labels.iter_mut().zip(found) {
+        *label = found.map(|id| id.index() as u32).or(*label);
+    }
+}
+
+/// Whether a burst lacks the counters that tell its phase.
+fn is_uncounted(analysis: &Analysis, burst: usize) -> bool {
+    analysis.labels[burst] == BurstLabel::Missing
+}
+
+/// That some ranks have more of their time than others in bursts without counters, of which nothing
+/// tells the phase, by more than what ranks that are `alike` may differ by: their regions cannot be
+/// compared then.
+fn apart_uncounted(
+    analysis: &Analysis,
+    (labels, names): (&[Option<u32>], &[String]),
+    alike: f64,
+) -> Option<String> {
+    let other = names.len() as u32 - 1;
+    let table = &analysis.table;
+    let shares = table.tasks().map(|((_, task), bursts)| {
+        let time = |is_one: &dyn Fn(usize) -> bool| {
+            bursts.clone().filter(|&i| is_one(i)).map(|i| table.duration[i].0 as f64).sum::<f64>()
+        };
+        let unknown = time(&|i| labels[i] == Some(other) && is_uncounted(analysis, i));
+        (task, unknown / time(&|_| true).max(1.0))
+    });
+    let shares: Vec<(u32, f64)> = shares.collect();
+    let least = shares.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
+    let most = shares.iter().rev().max_by(|a, b| a.1.total_cmp(&b.1))?;
+    (most.1 - least.1 > alike).then(|| {
+        format!(
+            "What ranks do in single phases cannot be compared: counters are missing in {} of the computing time of task \
+             {}, and in {} of that of task {}, so which phase that is cannot be told. Compared is how long ranks compute \
+             in all.",
+            percent(most.1),
+            most.0,
+            percent(least.1),
+            least.0
+        )
+    })
 }
 
 /// A region by its clusters.
@@ -237,5 +303,63 @@ fn name_of(clusters: &[usize]) -> String {
             let numbers: Vec<String> = several.iter().map(|c| (c + 1).to_string()).collect();
             format!("phases {}", numbers.join(", "))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Silent;
+    use likewise::bursts::BurstLabel;
+    use std::fmt::Write as _;
+
+    /// 8 tasks in 20 steps of two phases; of some bursts there are no counters. What their efforts are
+    /// of, and the note on counters.
+    fn regions(has_none: fn(u32, u32, u32) -> bool) -> (Vec<String>, bool) {
+        let mut text = String::from("task,thread,begin_ns,duration_ns,PAPI_TOT_INS,PAPI_TOT_CYC\n");
+        for (task, step, phase) in
+            (1..9).flat_map(|task| (0..20).flat_map(move |step| [0, 1].map(|phase| (task, step, phase))))
+        {
+            let begin = 20_000_000 * u64::from(step) + 10_000_000 * u64::from(phase);
+            // By up to 2 % apart.
+            let mut seed = u64::from(1_000 * step + 10 * task + phase);
+            let mut about = |mean: u64| {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                mean + (mean / 50) * (seed >> 54) / 1_024
+            };
+            let [time, work, cycles] =
+                [[4_000_000, 9_000_000, 12_000_000], [6_000_000, 36_000_000, 18_000_000]][phase as usize]
+                    .map(&mut about);
+            let counters =
+                if has_none(task, step, phase) { ",".to_owned() } else { format!("{work},{cycles}") };
+            let _ = writeln!(text, "{task},1,{begin},{time},{counters}");
+        }
+        let dir = tempfile::tempdir().expect("a place for files");
+        let table = dir.path().join("bursts.csv");
+        std::fs::write(&table, text).expect("a file");
+        let analysis =
+            phases_of(&table, &phases::Options::default(), &mut Stages::default(), &Silent).expect("a table");
+        let (labels, names) = phases(&analysis);
+        let note = apart_uncounted(&analysis, (&labels, &names), 0.05);
+        assert_eq!(analysis.labels.contains(&BurstLabel::Missing), (1..9).any(|task| has_none(task, 0, 1)));
+        let found = labels.iter().map(|label| names[label.expect("all have one") as usize].clone());
+        (found.collect::<std::collections::BTreeSet<_>>().into_iter().collect(), note.is_some())
+    }
+
+    /// "Class 3, ranks 3, 9, 11 …, differs most in bursts of no phase: 15.1 ms" was told of ranks whose
+    /// bursts have no counters.
+    #[test]
+    fn ranks_without_counters_make_no_class() {
+        let are_known = |has_none| {
+            let (names, is_told) = regions(has_none);
+            !is_told && !names.contains(&OTHER.to_owned())
+        };
+        assert!(are_known(|_, _, _| false));
+        // Of two tasks, a phase has none, or all that they do: they do what the others do.
+        assert!(are_known(|task, _, phase| task > 6 && phase == 1));
+        assert!(are_known(|task, _, _| task > 6));
+        // Of a half, nothing tells what they do.
+        let (names, is_told) = regions(|task, _, _| task > 4);
+        assert!(is_told && names.contains(&OTHER.to_owned()), "{names:?}");
     }
 }

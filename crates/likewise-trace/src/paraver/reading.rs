@@ -7,7 +7,7 @@ use likewise::table::Nanos;
 use serde::{Deserialize, Serialize};
 
 use super::header::Header;
-use super::scan::{self, Scanned};
+use super::scan::{self, Ends, Scanned};
 use super::streams;
 use crate::bytes::{Input, line_place};
 use crate::error::{Error, Place, Result};
@@ -18,8 +18,8 @@ use crate::trace::{ReadReport, RecordCounts, Untraced, UntracedBy, Who};
 pub(crate) struct Sum {
     records: RecordCounts,
     untraced: BTreeMap<Who, scan::Untraced>,
+    ends: BTreeMap<Who, Ends>,
     first: Option<u64>,
-    last: Option<u64>,
     lines: u64,
     ended: bool,
 }
@@ -30,10 +30,9 @@ pub(crate) struct Records<'p> {
     lenient: bool,
     pub(crate) report: ReadReport,
     untraced: BTreeMap<Who, scan::Untraced>,
+    ends: BTreeMap<Who, Ends>,
     /// When the first record begins, in the file's unit.
     first: Option<u64>,
-    /// When the last state ends.
-    last: Option<u64>,
     ended: bool,
 }
 
@@ -46,7 +45,8 @@ impl<'p> Records<'p> {
     /// From a line on; the first is 0.
     pub(crate) fn after(lines: u64, path: &'p Path, lenient: bool) -> Self {
         let report = ReadReport { lines, ..ReadReport::default() };
-        Self { path, lenient, report, untraced: BTreeMap::new(), first: None, last: None, ended: true }
+        let (untraced, ends) = (BTreeMap::new(), BTreeMap::new());
+        Self { path, lenient, report, untraced, ends, first: None, ended: true }
     }
 
     /// Adds a block; its first problem is an error unless lenient.
@@ -76,7 +76,7 @@ impl<'p> Records<'p> {
         self.report.records.add(&scanned.counts);
         self.add_untraced(&scanned.untraced);
         self.add_first(scanned.first);
-        self.last = self.last.max(scanned.last);
+        self.add_ends(scanned.ends);
         self.report.lines += scanned.lines;
         // An empty block at the end says nothing about the last line.
         if scanned.lines > 0 {
@@ -100,9 +100,9 @@ impl<'p> Records<'p> {
     /// it met what only the number of its line in the whole file can tell.
     pub(crate) fn sum(self) -> Option<Sum> {
         let Self {
-            report: ReadReport { records, lines, warnings, .. }, untraced, first, last, ended, ..
+            report: ReadReport { records, lines, warnings, .. }, untraced, ends, first, ended, ..
         } = self;
-        warnings.is_empty().then_some(Sum { records, untraced, first, last, lines, ended })
+        warnings.is_empty().then_some(Sum { records, untraced, ends, first, lines, ended })
     }
 
     /// Adds it.
@@ -110,7 +110,7 @@ impl<'p> Records<'p> {
         self.report.records.add(&next.records);
         self.add_untraced(&next.untraced);
         self.add_first(next.first);
-        self.last = self.last.max(next.last);
+        self.add_ends(next.ends.iter().map(|(&who, &ends)| (who, ends)));
         self.report.lines += next.lines;
         if next.lines > 0 {
             self.ended = next.ended;
@@ -121,6 +121,21 @@ impl<'p> Records<'p> {
         self.first = self.first.into_iter().chain(first).min();
     }
 
+    fn add_ends(&mut self, more: impl IntoIterator<Item = (Who, Ends)>) {
+        more.into_iter().for_each(|(who, ends)| self.ends.entry(who).or_default().add(ends));
+    }
+
+    /// Until when all threads are known, if the trace was cut while states were open and these were
+    /// kept whole: no record of a thread that has states begins later, but of some of them states end
+    /// later. Threads that end before the last record begins have ended by themselves.
+    fn cut(&self, streams: &streams::Found) -> Option<u64> {
+        let ends = self.ends.iter().filter(|(who, _)| !streams.has(who));
+        let ends: Vec<(u64, u64)> = ends.filter_map(|(_, of)| Some((of.state?, of.record))).collect();
+        let last = ends.iter().map(|(_, record)| *record).max()?;
+        let first = ends.iter().map(|(state, _)| *state).filter(|state| *state >= last).min()?;
+        ends.iter().any(|(state, _)| *state > first).then_some(first)
+    }
+
     fn add_untraced(&mut self, more: &BTreeMap<Who, scan::Untraced>) {
         more.iter().for_each(|(&who, off)| self.untraced.entry(who).or_default().add(off));
     }
@@ -128,10 +143,11 @@ impl<'p> Records<'p> {
     /// All that was counted, after the end of the file; of times in units of so many ns. Streams of
     /// accelerators are not there before they are made, so nothing of them is missing.
     pub(crate) fn end(self, unit: u64, streams: &streams::Found) -> ReadReport {
-        let mut report = self.report;
         let nanos = |time: u64| Nanos(time.saturating_mul(unit));
+        let [last, cut] = [self.ends.values().filter_map(|of| of.state).max(), self.cut(streams)];
+        let mut report = self.report;
         report.begin = nanos(self.first.unwrap_or(0));
-        report.last_state = self.last.map(nanos);
+        [report.last_state, report.cut] = [last, cut].map(|time| time.map(nanos));
         let mut all = scan::Untraced::default();
         let of_threads = self.untraced.iter().filter(|(who, _)| !streams.has(who));
         of_threads.for_each(|(_, off)| all.add(off));

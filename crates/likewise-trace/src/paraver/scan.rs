@@ -37,8 +37,8 @@ pub(crate) struct Scanned {
     pub(crate) untraced: BTreeMap<Who, Untraced>,
     /// When the first state or event begins, in the file's unit.
     pub(crate) first: Option<u64>,
-    /// When the last state ends; at the end of time if one has no end.
-    pub(crate) last: Option<u64>,
+    /// How each thread with a state or an event ends.
+    pub(crate) ends: BTreeMap<Who, Ends>,
     /// Whether the last line has its end.
     pub(crate) ended: bool,
 }
@@ -47,6 +47,23 @@ pub(crate) struct Scanned {
 #[inline]
 fn first(earliest: Option<u64>, time: u64) -> Option<u64> {
     Some(earliest.map_or(time, |first| first.min(time)))
+}
+
+/// How what is known of a thread ends, in the file's unit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Ends {
+    /// When its last state ends; at the end of time if one has no end, `None` if it has no state.
+    pub(crate) state: Option<u64>,
+    /// When its last record begins: a state, or an event. Where the trace ends, an event of nothing but
+    /// zeros is none: cutters close there what is open.
+    pub(crate) record: u64,
+}
+
+impl Ends {
+    #[inline]
+    pub(crate) fn add(&mut self, other: Self) {
+        *self = Self { state: self.state.max(other.state), record: self.record.max(other.record) };
+    }
 }
 
 /// From when to when threads were not traced, and for how long all together, in the file's
@@ -80,6 +97,10 @@ pub(crate) struct Threads<'h> {
     header: &'h Header,
     slots: HashMap<Who, usize, QuickState>,
     pub(crate) who: Vec<Who>,
+    /// How each ends in the block.
+    ends: Vec<Ends>,
+    /// When the trace ends, in the file's unit.
+    end: u64,
     /// Those met last, by their ids: looking there takes less than hashing.
     near: Vec<Option<(Who, usize)>>,
 }
@@ -89,7 +110,9 @@ const NEAR: usize = 512;
 
 impl<'h> Threads<'h> {
     pub(crate) fn new(header: &'h Header) -> Self {
-        Self { header, slots: HashMap::default(), who: Vec::new(), near: vec![None; NEAR] }
+        let end = header.end.0 / header.unit.nanos();
+        let (who, ends) = (Vec::new(), Vec::new());
+        Self { header, slots: HashMap::default(), who, ends, end, near: vec![None; NEAR] }
     }
 
     #[inline]
@@ -111,6 +134,7 @@ impl<'h> Threads<'h> {
         let slot = *self.slots.entry(who).or_insert(next);
         if slot == next {
             self.who.push(who);
+            self.ends.push(Ends::default());
         }
         self.near[place] = Some((who, slot));
         Ok(slot)
@@ -120,6 +144,19 @@ impl<'h> Threads<'h> {
 /// Reads every line of `block`. Stops at a malformed one unless `lenient`.
 pub(crate) fn scan(block: &[u8], threads: &mut Threads<'_>, lenient: bool, sink: &mut impl Sink) -> Scanned {
     let mut scanned = Scanned { ended: block.ends_with(b"\n"), ..Scanned::default() };
+    scan_lines(block, threads, lenient, sink, &mut scanned);
+    let ends = threads.ends.iter_mut().map(std::mem::take);
+    scanned.ends.extend(threads.who.iter().copied().zip(ends));
+    scanned
+}
+
+fn scan_lines(
+    block: &[u8],
+    threads: &mut Threads<'_>,
+    lenient: bool,
+    sink: &mut impl Sink,
+    scanned: &mut Scanned,
+) {
     let mut known = Known::default();
     let mut pos = 0;
     while pos < block.len() {
@@ -133,8 +170,7 @@ pub(crate) fn scan(block: &[u8], threads: &mut Threads<'_>, lenient: bool, sink:
             }
         };
         pos += line.len() + 1;
-        let done =
-            parsed.and_then(|record| deliver(record, line, known.pairs(), threads, sink, &mut scanned));
+        let done = parsed.and_then(|record| deliver(record, line, known.pairs(), threads, sink, scanned));
         if let Err(kind) = done {
             let kind = if ended { kind } else { truncated(kind) };
             scanned.counts.skipped += 1;
@@ -142,12 +178,11 @@ pub(crate) fn scan(block: &[u8], threads: &mut Threads<'_>, lenient: bool, sink:
                 scanned.problems.push((scanned.lines, kind));
             }
             if !lenient {
-                return scanned;
+                return;
             }
         }
         scanned.lines += 1;
     }
-    scanned
 }
 
 /// `block` without the lines that a lenient [`scan`] skips, and their number.
@@ -204,7 +239,7 @@ fn deliver(
             if is_of_run(value) {
                 scanned.first = first(scanned.first, begin);
             }
-            scanned.last = scanned.last.max(end.or(Some(u64::MAX)));
+            threads.ends[slot].add(Ends { state: end.or(Some(u64::MAX)), record: begin });
             if value == TRACING_DISABLED {
                 let to = end.unwrap_or(begin);
                 let off = Untraced { from: begin, to, time: to - begin };
@@ -225,6 +260,9 @@ fn deliver(
             let slot = threads.slot(who)?;
             counts.events += 1;
             scanned.first = first(scanned.first, time);
+            if time < threads.end || pairs.iter().any(|(_, value)| *value != 0) {
+                threads.ends[slot].add(Ends { state: None, record: time });
+            }
             counts.event_pairs += pairs.len() as u64;
             sink.event(slot, time, pairs);
         }

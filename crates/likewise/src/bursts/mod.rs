@@ -18,6 +18,7 @@ pub mod scaling;
 mod serial;
 mod stats;
 mod threshold;
+mod uncounted;
 mod window;
 
 pub use align::{
@@ -47,4 +48,5 @@ pub use representatives::{
 pub use serial::{Scope, SerialPhase, is_nearly_all, serial_phases};
 pub use stats::{Moments, PhaseStats, phase_stats};
 pub use threshold::{Threshold, filter_clusters};
+pub use uncounted::stand_ins;
 pub use window::{Estimate, Window, WindowLimits, choose_window};

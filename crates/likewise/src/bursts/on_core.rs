@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::clock::Clock;
 use crate::cluster::ClusterId;
-use crate::table::{BurstTable, CounterColumn, Values};
+use crate::table::{BurstTable, CounterColumn, Nanos, Values};
 
 /// Where bursts are on a core for less than this share of their time, a note is worth it: for
 /// most of it they compute nothing.
@@ -19,6 +19,10 @@ const ASLEEP: f64 = 0.1;
 const OTHERS: f64 = 0.01;
 /// What is known of this share of the time of a phase is taken for all of it.
 const KNOWN: f64 = 0.5;
+/// From so long on, the cycles of a burst tell of it alone whether it sleeps, in a phase that
+/// computes: in shorter ones it counts that times may be whole microseconds, and that it takes one
+/// to read counters.
+const ALONE_FROM: Nanos = Nanos(10_000);
 
 /// Whether what bursts of so much time tell is taken for all of a time: they hold at least half
 /// of it.
@@ -39,7 +43,7 @@ pub struct OnCore {
     /// By phase, whether its bursts sleep while those of others compute.
     pub asleep: Vec<bool>,
     /// By burst of the table, whether it is in such a phase, or those of its thread sleep while
-    /// others of its phase compute, or it is in no phase and sleeps; empty where none does.
+    /// others of its phase compute, or it sleeps by its own cycles; empty where none does.
     pub asleep_bursts: Vec<bool>,
     /// Set where cycles tell who sleeps, and no CPU time. For what share of the time of others
     /// bursts are on a core is then not known, as a clock may be slower.
@@ -133,7 +137,8 @@ impl OnCore {
         let Known::Cycles(clock) = known else {
             return Self { of_phases, of_all: all.share(), asleep, asleep_bursts, by_cycles: None };
         };
-        let apart = apart(table, labels, &clock, cores);
+        let computes = |phase: usize| !asleep[phase] && !busy[phase];
+        let apart = apart(table, labels, &clock, (n_phases, cores), computes);
         if !apart.is_empty() {
             asleep_bursts.resize(table.len(), false);
             apart.into_iter().for_each(|i| asleep_bursts[i] = true);
@@ -182,14 +187,28 @@ fn sleeps(
     (sleeps, busy)
 }
 
-/// The bursts of no phase that sleep: the clock tells it of each by itself, unless all of them
-/// together keep so many cores busy.
-fn apart(table: &BurstTable, labels: &[Option<ClusterId>], clock: &Clock<'_>, cores: f64) -> Vec<usize> {
-    let sleeps = |&i: &usize| labels[i].is_none() && clock.time(i) < ASLEEP * table.duration[i].0 as f64;
-    let apart: Vec<usize> = (0..table.len()).into_par_iter().filter(sleeps).collect();
-    let time: f64 = apart.iter().map(|&i| clock.time(i)).sum();
-    let covered = union(apart.iter().map(|&i| (table.begin[i].0, table.end(i).0)).collect());
-    if time >= cores * covered as f64 { Vec::new() } else { apart }
+/// The bursts that sleep by themselves, as the clock tells it of each: those of no phase, and those of
+/// phases that compute as a whole. Not those of a phase that all together keep so many cores busy.
+fn apart(
+    table: &BurstTable,
+    labels: &[Option<ClusterId>],
+    clock: &Clock<'_>,
+    (n_phases, cores): (usize, f64),
+    computes: impl Fn(usize) -> bool + Sync,
+) -> Vec<usize> {
+    let may_sleep =
+        |i: usize| labels[i].is_none_or(|id| table.duration[i] >= ALONE_FROM && computes(id.index()));
+    let sleeps = |&i: &usize| clock.time(i) < ASLEEP * table.duration[i].0 as f64 && may_sleep(i);
+    let mut apart: Vec<usize> = (0..table.len()).into_par_iter().filter(sleeps).collect();
+    let group = |i: usize| labels[i].map_or(n_phases, ClusterId::index);
+    let (mut time, mut spans) = (vec![0.0; n_phases + 1], vec![Vec::new(); n_phases + 1]);
+    for &i in &apart {
+        time[group(i)] += clock.time(i);
+        spans[group(i)].push((table.begin[i].0, table.end(i).0));
+    }
+    let covered: Vec<u64> = spans.into_par_iter().map(union).collect();
+    apart.retain(|&i| time[group(i)] < cores * covered[group(i)] as f64);
+    apart
 }
 
 /// What [`OnCore::asleep_bursts`] has of phases; `sums`, `asleep` and `busy` are of these.
@@ -461,6 +480,40 @@ mod tests {
         assert_eq!(by_cycles(&[(Some(0), 0.008), (Some(1), 0.005)], None).asleep, [true, true]);
         // What is not counted is not known.
         assert_eq!(by_cycles(&[(Some(0), 3.0), (Some(1), f64::NAN)], None).asleep, [false, false]);
+    }
+
+    /// "Tasks 1 and 15 take 30.1 ms once, where the others take 525 µs (phase 1)" was told of bursts
+    /// of 0.006 cycles per ns, in a phase that computes.
+    #[test]
+    fn a_burst_of_a_phase_that_computes_may_sleep_alone() {
+        let name = "PAPI_TOT_CYC".to_owned();
+        let counter = Counter { event_type: None, name, description: String::new() };
+        // Of one thread after the other: how long, and its cycles per ns.
+        let of = |bursts: &[(u64, f64)]| {
+            let begins = bursts.iter().scan(0, |at, burst| Some(Nanos(std::mem::replace(at, *at + burst.0))));
+            let table = BurstTable {
+                app: vec![1; bursts.len()].into(),
+                task: vec![1; bursts.len()].into(),
+                thread: vec![1; bursts.len()].into(),
+                begin: begins.collect(),
+                duration: bursts.iter().map(|burst| Nanos(burst.0)).collect(),
+                counters: vec![CounterColumn {
+                    counter: counter.clone(),
+                    values: bursts.iter().map(|burst| (burst.0 as f64 * burst.1).round()).collect(),
+                }],
+                ..BurstTable::default()
+            };
+            OnCore::of(&table, &vec![Some(ClusterId::from_index(0)); bursts.len()], 1, None)
+        };
+        let ms = 1_000_000;
+        let some = of(&[(20 * ms, 3.0), (30 * ms, 0.006), (20 * ms, 2.8), (30 * ms, f64::NAN)]);
+        assert_eq!(
+            (&some.asleep[..], &some.asleep_bursts[..]),
+            (&[false][..], &[false, true, false, false][..])
+        );
+        // Of a short one its cycles do not tell it, nor of one that is slow.
+        let short = of(&[(20 * ms, 3.0), (9_000, 0.006), (20 * ms, 0.4)]);
+        assert_eq!(short.asleep_bursts.len(), 0);
     }
 
     /// 20 bursts at once that get 5 % of the clock each may share a core; not if there are 20.

@@ -237,6 +237,20 @@ impl BurstTable {
         table
     }
 
+    /// The bursts as if the run had ended at that moment: those that reach over it end there, and what
+    /// they counted until then is not known.
+    #[must_use]
+    pub fn ended_at(mut self, end: Nanos) -> Self {
+        let open: Vec<usize> = (0..self.len()).filter(|&i| self.end(i) > end).collect();
+        for &i in &open {
+            self.duration[i] = end.saturating_sub(self.begin[i]);
+        }
+        for column in &mut self.counters {
+            open.iter().for_each(|&i| column.values.set(i, f64::NAN));
+        }
+        self
+    }
+
     /// When burst `i` ended.
     #[must_use]
     pub fn end(&self, i: usize) -> Nanos {
@@ -280,6 +294,11 @@ mod tests {
                 parallel: true,
             }),
         };
+        // Of those that reach over the end of a run it is not known what they count until then.
+        let ended = table.clone().ended_at(Nanos(35));
+        assert_eq!((ended.end(3), ended.duration[1]), (Nanos(35), Nanos(10)));
+        let known: Vec<bool> = ended.counters[0].values.iter().map(|value| !value.is_nan()).collect();
+        assert_eq!(known, [true, true, true, false, true, false]);
         // The first begins before, the last ends behind; the third task has none.
         let within = table.within(&(Nanos(5)..Nanos(50)));
         assert_eq!(within.begin, [20, 5, 30].map(Nanos));
