@@ -85,8 +85,11 @@ impl Marked {
         let last = (0..table.len()).map(|i| table.end(i)).max().unwrap_or(Nanos::ZERO);
         let stated = self.last_state.map(|state| state.max(last)).filter(|state| *state < run.end);
         let stated = stated.map(|state| match self.cut {
-            Some(cut) => (cut, Until::Cut),
-            None => (state, Until::LastState),
+            // States that end a moment apart hide nothing.
+            Some(cut) if state.saturating_sub(cut).0 as f64 >= LEAST_SHARE * cut.0 as f64 => {
+                (cut, Until::Cut)
+            }
+            _ => (state, Until::LastState),
         });
         let called = self.finalize.filter(|call| *call < run.end).map(|call| (call, Until::Finalize));
         let end = called.into_iter().chain(stated).min_by_key(|(end, _)| *end);
