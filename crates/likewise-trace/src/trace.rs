@@ -83,6 +83,9 @@ pub struct ReadReport {
     pub streams: Option<Streams>,
     /// When the last state ends, where there are states: behind it, nothing tells what threads do.
     pub last_state: Option<Nanos>,
+    /// How long threads of an OpenMP program are, all together and within bursts, in locks, critical
+    /// sections and scheduling.
+    pub runtime: Nanos,
     /// When all tasks have called MPI_Init and the first leaves it, if the trace tells it of each that has bursts. Until then
     /// the program starts up.
     pub mpi_init: Option<Nanos>,
