@@ -112,12 +112,15 @@ pub enum FindingKind {
         /// of a phase.
         alone: bool,
     },
-    /// A phase has far fewer instructions per cycle than the rest of the run.
+    /// Phases of one function, or a single phase, have far fewer instructions per cycle than the rest of
+    /// the run.
     LowIpc {
-        /// Its IPC.
+        /// Their IPC.
         ipc: f64,
-        /// That of all other bursts.
+        /// That of all other bursts, but those of other findings of this kind.
         others: f64,
+        /// Whether there are such others that are left out.
+        among: bool,
     },
 }
 

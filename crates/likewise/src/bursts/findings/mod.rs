@@ -28,7 +28,6 @@ mod stretches;
 mod turns;
 
 use super::serial::Scope;
-use crate::cluster::ClusterId;
 use counted::Counted;
 pub use finding::{
     Cause, FewCpus, Finding, FindingKind, Findings, FindingsInput, Gradient, LEAST_SHARE, TaskBegins,
@@ -78,11 +77,9 @@ pub fn findings(input: &FindingsInput<'_>) -> Findings {
     };
     let ((mut list, balance), slower) = rayon::join(by_stretch, || slower::slower(&all, whole));
     list.extend(slower);
-    let told = list.iter().filter(|f| !matches!(f.kind, FindingKind::Imbalance { .. }));
-    let told: Vec<(ClusterId, ThreadName)> = told
-        .flat_map(|f| f.phases.iter().flat_map(|&phase| f.threads.iter().map(move |&thread| (phase, thread))))
-        .collect();
-    list.extend(low_ipc::low_ipc(&all, length, &told));
+    let is_told = |f: &&Finding| !matches!(f.kind, FindingKind::Imbalance { .. });
+    let low = low_ipc::low_ipc(&all, length, &list.iter().filter(is_told).collect::<Vec<_>>());
+    list.extend(low);
     list.retain(|finding| finding.share >= LEAST_SHARE && (few_cpus.is_none() || !finding.is_by_waiting()));
     list.sort_by(|a, b| b.share.total_cmp(&a.share).then(a.begin.cmp(&b.begin)));
     list.truncate(MOST);
