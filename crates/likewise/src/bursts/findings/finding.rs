@@ -70,6 +70,8 @@ pub enum FindingKind {
         /// Where few threads take less than the others, and are named: their
         /// time over that of the others, below 1.
         times: Option<f64>,
+        /// Whether those that take longest, and are named, have nearly all of it.
+        only: bool,
     },
     /// One thread computes while the others wait.
     Serial {
