@@ -126,7 +126,9 @@ fn complete(stretches: &Stretches<'_>, told: &mut Told<'_>, whole: f64) {
     if told.finding.is_serial() && told.finding.scope == Scope::Run {
         let is_named = |burst: &u32| told.units.contains(&stretches.unit(*burst));
         let own = told.steps.iter().flat_map(|step| step.costly()).flat_map(|part| &part.bursts);
-        told.finding.before = stretches.all.before_others(own.copied().filter(is_named), &told.units);
+        let own: Vec<u32> = own.copied().filter(is_named).collect();
+        told.finding.before = stretches.all.before_others(own.iter().copied(), &told.units);
+        told.finding.behind = stretches.all.behind_one(own.into_iter(), &told.units);
     }
     let mut times = vec![0.0; stretches.n_units()];
     let (mut above, mut mean, mut won) = (0.0, 0.0, 0.0);
@@ -358,6 +360,7 @@ fn told<'a>(turns: &Turns<'_, '_>, step: Step<'a>, whole: f64, scope: Scope) -> 
         begin: Nanos::ZERO,
         most: 0.0,
         before: Nanos::ZERO,
+        behind: Nanos::ZERO,
         stretches: step.costly().count() as u64,
         is_once: is_once(stretches, &step),
     };

@@ -286,6 +286,7 @@ fn of_kinds(
         until: None,
         begin,
         before: Nanos::ZERO,
+        behind: Nanos::ZERO,
         stretches: 0,
         is_once: false,
     }
