@@ -144,10 +144,12 @@ fn input_of(
         notes.extend(marked.leave(&mut table, &mut run));
     }
     let Range { start: begin, end } = run;
-    let traced = Traced::of(report.untraced, topology.as_ref(), begin..end, (marked, &table));
+    let mut traced = Traced::of(report.untraced, topology.as_ref(), begin..end, (marked, &table));
+    traced.runtime = report.runtime;
     notes.extend(traced.note(report.untraced, begin..end));
     if report.part.is_none() && !streams::are_read(report.streams.as_ref()) {
-        notes.extend(topology.as_ref().and_then(|topology| idle(topology, &table)));
+        traced.without_bursts = topology.as_ref().and_then(|topology| idle(topology, &table));
+        notes.extend(traced.without_bursts.clone());
     }
     notes.extend(topology.and_then(|topology| one_of_several(topology.apps.len(), &table, reading)));
     notes.extend(few_of_many(&table, &report.records, reading));
