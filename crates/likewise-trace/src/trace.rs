@@ -87,6 +87,9 @@ pub struct ReadReport {
     /// later: if the trace goes on behind all of them, it was cut there, and states were kept whole.
     /// Until then all threads are known.
     pub cut: Option<Nanos>,
+    /// How long threads of an OpenMP program are, all together and within bursts, in locks, critical
+    /// sections and scheduling.
+    pub runtime: Nanos,
     /// When all tasks have called MPI_Init and the first leaves it, if the trace tells it of each that has bursts. Until then
     /// the program starts up.
     pub mpi_init: Option<Nanos>,

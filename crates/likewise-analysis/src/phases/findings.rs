@@ -1,17 +1,22 @@
 //! What to look at first, in words.
 
 mod length;
+mod low_ipc;
+mod names;
+mod waits;
 
+use self::length::{behind_the_last, computing, looked_at};
+use self::low_ipc::low_ipc;
+use self::names::{Names, Who, place};
+use self::waits::{SPIN, in_locks, may_spin};
 use super::{Analysis, DEFAULT_FILTER, Labelled, Traced, endless};
-use length::{behind_the_last, computing};
 use likewise::bursts::{
     BurstLabel, Cause, FewCpus, Finding, FindingKind, Findings, FindingsInput, LEAST_SHARE, Scope,
-    TaskBegins, ThreadName, findings, is_nearly_all, stand_ins,
+    TaskBegins, findings, is_nearly_all, stand_ins,
 };
 use likewise::cluster::ClusterId;
 use likewise::table::{BurstTable, DurationFilter, Moment, Nanos, Prepared};
-use likewise::words::{FAR, capital, counted, factor, listed, percent};
-use std::collections::BTreeSet;
+use likewise::words::{FAR, capital, counted, factor, percent};
 use std::ops::Range;
 
 /// Bursts shorter than this are passed over: those that the preparation leaves out, but
@@ -112,16 +117,23 @@ pub fn verdict(analysis: &Analysis) -> String {
     }
     let verdict = match found.list.is_empty() {
         _ if analysis.table.is_empty() => String::new(),
-        true => nothing_found(analysis, found),
+        true => match &analysis.traced.without_bursts {
+            Some(without) if analysis.alone.is_none() => {
+                format!("{without} Of the others: {}", small(&nothing_found(analysis, found)))
+            }
+            _ => nothing_found(analysis, found),
+        },
         false => idle(analysis, found),
     };
     let shared = "Ranks shared CPUs (see the notes): who waited for one counts as computing, so what would be won is \
                   not sure.";
     let shared = Some(shared).filter(|_| analysis.shared_cpus && !found.list.is_empty());
+    let locks = in_locks(analysis.traced.runtime, analysis.rows.len(), &looked_at(analysis));
     let part = analysis.traced.told_part(&(analysis.begin..analysis.end));
     let streams = beside_streams(analysis, found);
     let apart = begin_apart(analysis, found);
-    [apart.as_deref(), Some(&*verdict).filter(|text| !text.is_empty()), shared, streams, part.as_deref()]
+    let verdict = Some(verdict).filter(|text| !text.is_empty());
+    [apart.as_deref(), verdict.as_deref(), locks.as_deref(), shared, streams, part.as_deref()]
         .into_iter()
         .flatten()
         .collect::<Vec<_>>()
@@ -169,11 +181,15 @@ fn nothing_found(analysis: &Analysis, found: &Findings) -> String {
              for {computing} of the run{until}.){unknown}"
         )
     } else {
+        let chance = if found.knows_chance {
+            "more than chance makes, as the same bursts differ from time to time"
+        } else {
+            "more than chance may make (how far the same bursts differ is not known: no phase is done often)"
+        };
         format!(
             "Between moments at which no thread computes, the busiest one computes for {balance} of the run more than \
-             the mean, but which step makes it cannot be told: {sought} is worth {least} of the run and \
-             more than chance makes, as the same bursts differ from time to time. (Threads {compute} for {computing} of \
-             the run{until}.){unknown}"
+             the mean, but which step makes it cannot be told: {sought} is worth {least} of the run and {chance}. \
+             (Threads {compute} for {computing} of the run{until}.){unknown}"
         )
     };
     much.into_iter().chain([text]).collect::<Vec<_>>().join(" ")
@@ -285,10 +301,7 @@ fn sentence(finding: &Finding, names: &Names) -> String {
             )
         }
         FindingKind::OneOff { .. } => one_off(finding, names),
-        FindingKind::LowIpc { ipc, others } => format!(
-            "{steps} has an IPC of {ipc:.2}, all else {others:.2}. At an IPC of {others:.2}, the mean thread would compute \
-             for {win} of the run less. (The run wins more if others wait for these bursts, and less if who has them waits anyway.)"
-        ),
+        FindingKind::LowIpc { .. } => low_ipc(finding),
     }
 }
 
@@ -310,6 +323,12 @@ fn not_begun(finding: &Finding, time: Nanos) -> Begun {
         () if is_nearly_all(time - before, time) => Begun::Later,
         () => Begun::Partly,
     }
+}
+
+/// Whether some other thread has no burst any more in a part of the time: it may have ended, and is not
+/// known to wait.
+fn may_be_over(finding: &Finding, time: Nanos) -> bool {
+    !is_nearly_all(time.saturating_sub(finding.behind).0 as f64, time.0 as f64)
 }
 
 /// The others of the tasks of who is named.
@@ -342,6 +361,7 @@ fn serial(finding: &Finding, names: &Names) -> String {
     let is_alone = is_nearly_all(alone.0 as f64, time.0 as f64);
     let before = finding.before;
     let other = if plural { "but these" } else { "other" };
+    let may_be_over = may_be_over(finding, time);
     let wait = match (is_alone, not_begun(finding, time)) {
         // There are no others than those that take turns.
         (true, _) if !turn.is_empty() && names.are_all(&finding.threads, finding.scope) => turn.to_owned(),
@@ -349,6 +369,8 @@ fn serial(finding: &Finding, names: &Names) -> String {
         (true, Begun::Partly) => {
             format!("{turn} while no other does, for {before} of that before the first burst of any {other}")
         }
+        (true, Begun::Later) if may_be_over => format!("{turn} while no other does"),
+        (false, Begun::Later) if may_be_over => format!("{turn}, and for {alone} of that no other does"),
         (true, Begun::Later) => format!(" while {others} wait{turn}"),
         (false, Begun::Later) => format!("{turn}, and for {alone} of that {others} wait"),
         (false, _) => format!(
@@ -399,14 +421,22 @@ fn one_off(finding: &Finding, names: &Names) -> String {
         ),
         FindingKind::OneOff { bursts: 1, duration, others: None, alone, .. } => format!(
             "A burst of {duration} at {begin} on {threads} once, in no phase{}",
-            while_others(alone, not_begun(finding, duration), &win, ""),
+            while_others(
+                alone,
+                match not_begun(finding, duration) {
+                    Begun::Later if may_be_over(finding, duration) => Begun::Partly,
+                    begun => begun,
+                },
+                &win,
+                ""
+            ),
         ),
         FindingKind::OneOff { bursts, duration, others: None, alone, .. } => format!(
             "{bursts} long bursts of no phase, the longest {duration} at {begin} on {threads}{}",
             // How long all of them take is not told: of one that is before all others, nothing is.
             while_others(
                 alone,
-                if finding.before == Nanos::ZERO { Begun::Later } else { Begun::Partly },
+                if finding.before.max(finding.behind) == Nanos::ZERO { Begun::Later } else { Begun::Partly },
                 &win,
                 " in all"
             ),
@@ -432,7 +462,9 @@ fn while_others(alone: bool, begun: Begun, win: &str, in_all: &str) -> String {
 const HARDLY: f64 = 0.1;
 
 fn imbalance(finding: &Finding, names: &Names) -> String {
-    let FindingKind::Imbalance { apart, cause, steady, times } = finding.kind else { return String::new() };
+    let FindingKind::Imbalance { apart, cause, steady, times, only } = finding.kind else {
+        return String::new();
+    };
     let Who { text: threads, plural } = names.who(&finding.threads);
     let why = match cause {
         Cause::Work => " with more instructions",
@@ -446,6 +478,12 @@ fn imbalance(finding: &Finding, names: &Names) -> String {
             gradient.least_time,
             names.who(&gradient.least).text,
             gradient.most_time,
+        ),
+        _ if only && !names.is_hybrid => format!(
+            "{threads} do{} it ({} of {}), the others hardly any of it",
+            if plural { "" } else { "es" },
+            finding.threads.len(),
+            names.all.len()
         ),
         _ if times.is_some_and(|times| times < HARDLY) => {
             format!("{threads} hardly take{} part", if plural { "" } else { "s" })
@@ -477,111 +515,11 @@ fn imbalance(finding: &Finding, names: &Names) -> String {
         near => format!("is {} above", percent(near)),
     };
     format!(
-        "{}{at} {slowest} {apart} {mean}, {last}. Even, {} of the run would be won.",
+        "{}{at} {slowest} {apart} {mean}, {last}. Even, {} of the run would be won{}.",
         place(finding),
-        percent(finding.share)
+        percent(finding.share),
+        if may_spin(finding, names) { SPIN } else { "" }
     )
-}
-
-/// `Phases 4, 7 and noise`.
-fn place(finding: &Finding) -> String {
-    const SHOWN: usize = 6;
-    let mut names: Vec<String> =
-        finding.phases.iter().take(SHOWN).map(|id| id.number().to_string()).collect();
-    if finding.phases.len() > SHOWN {
-        names.push(format!("{} more", finding.phases.len() - SHOWN));
-    }
-    match (names.is_empty(), finding.noise) {
-        (true, _) => "Bursts of no phase".to_owned(),
-        (false, noise) => {
-            if noise {
-                names.push("noise".to_owned());
-            }
-            let word = if names.len() > 1 { "Phases" } else { "Phase" };
-            format!("{word} {}", listed(&names))
-        }
-    }
-}
-
-/// How threads are called.
-struct Names {
-    all: BTreeSet<ThreadName>,
-    with_threads: bool,
-    is_hybrid: bool,
-}
-
-/// Threads, as they are called.
-struct Who {
-    text: String,
-    plural: bool,
-}
-
-impl Names {
-    fn of(table: &BurstTable) -> Self {
-        let names = table.threads().map(|((_, task, thread), _)| ThreadName { task, thread });
-        let all: BTreeSet<ThreadName> = names.collect();
-        let with_threads = all.iter().any(|name| name.thread != 1);
-        let is_hybrid = with_threads && all.first().map(|n| n.task) != all.last().map(|n| n.task);
-        Self { all, with_threads, is_hybrid }
-    }
-
-    /// Whether these are all threads of the run, or of their tasks.
-    fn are_all(&self, names: &[ThreadName], scope: Scope) -> bool {
-        let is_compared =
-            |name: &&ThreadName| scope == Scope::Run || names.iter().any(|named| named.task == name.task);
-        self.all.iter().filter(is_compared).count() == names.len()
-    }
-
-    fn everyone(&self) -> String {
-        if self.with_threads { "all threads" } else { "all tasks" }.to_owned()
-    }
-
-    /// `task 3`, `tasks 1–4 and 7`, `thread 1.2`, `thread 4 of each task`.
-    fn who(&self, names: &[ThreadName]) -> Who {
-        let n_tasks = |names: &mut dyn Iterator<Item = &ThreadName>| {
-            names.map(|name| name.task).collect::<BTreeSet<u32>>().len()
-        };
-        let one_number = names.iter().all(|name| name.thread == names[0].thread);
-        if self.is_hybrid && one_number && n_tasks(&mut names.iter()) == n_tasks(&mut self.all.iter()) {
-            return Who { text: format!("thread {} of each task", names[0].thread), plural: false };
-        }
-        let of_task = |task: u32| ThreadName { task, thread: 0 }..=ThreadName { task, thread: u32::MAX };
-        let is_whole = |names: &[ThreadName]| names.len() == self.all.range(of_task(names[0].task)).count();
-        let whole =
-            !self.with_threads || (self.is_hybrid && names.chunk_by(|a, b| a.task == b.task).all(is_whole));
-        if whole {
-            let mut tasks: Vec<u32> = names.iter().map(|name| name.task).collect();
-            tasks.dedup();
-            called("task", &tasks, |task| task.to_string(), |a, b| a + 1 == b)
-        } else {
-            let follows = |a: ThreadName, b: ThreadName| a.task == b.task && a.thread + 1 == b.thread;
-            called("thread", names, |name| format!("{}.{}", name.task, name.thread), follows)
-        }
-    }
-}
-
-/// Those that follow one another as a range.
-fn called<T: Copy + PartialEq>(
-    word: &str,
-    names: &[T],
-    one: impl Fn(T) -> String,
-    follows: impl Fn(T, T) -> bool,
-) -> Who {
-    const SHOWN: usize = 6;
-    let runs: Vec<&[T]> = names.chunk_by(|&a, &b| follows(a, b)).collect();
-    let mut shown: Vec<String> = Vec::new();
-    for run in runs.iter().take(SHOWN) {
-        match run {
-            [single] => shown.push(one(*single)),
-            [from, .., to] => shown.push(format!("{}–{}", one(*from), one(*to))),
-            [] => {}
-        }
-    }
-    if runs.len() > SHOWN {
-        shown.push("others".to_owned());
-    }
-    let plural = names.len() > 1;
-    Who { text: format!("{word}{} {}", if plural { "s" } else { "" }, listed(&shown)), plural }
 }
 
 fn small(text: &str) -> String {

@@ -144,13 +144,15 @@ fn input_of(
         notes.extend(marked.leave(&mut table, &mut run));
     }
     let Range { start: begin, end } = run;
-    let traced = Traced::of(report.untraced, topology.as_ref(), begin..end, (marked, &table));
+    let mut traced = Traced::of(report.untraced, topology.as_ref(), begin..end, (marked, &table));
+    traced.runtime = report.runtime;
     notes.extend(traced.note(report.untraced, begin..end));
     let mut alone = None;
     if report.part.is_none() && !streams::are_read(report.streams.as_ref()) {
         let left_out = topology.as_ref().and_then(|topology| idle(topology, &table));
         alone = left_out.filter(|_| table.threads().count() == 1).map(|(what, _, all)| (what, all));
-        notes.extend(left_out.map(in_no_figure));
+        traced.without_bursts = left_out.map(in_no_figure);
+        notes.extend(traced.without_bursts.clone());
     }
     notes.extend(topology.and_then(|topology| one_of_several(topology.apps.len(), &table, reading)));
     notes.extend(few_of_many(&table, &report.records, reading));

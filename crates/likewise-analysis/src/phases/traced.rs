@@ -23,6 +23,10 @@ pub struct Traced {
     pub until: Option<Until>,
     /// CPUs of all nodes, where the trace names them.
     pub cpus: Option<u32>,
+    /// That some tasks or threads have no burst, if so: nothing is found of them.
+    pub without_bursts: Option<String>,
+    /// How long threads are, all together and within bursts, in locks, critical sections and scheduling.
+    pub runtime: Nanos,
     /// Of a recording whose ranks were saved until different moments: the first of these, if what
     /// it hides is worth a finding.
     pub saved_until: Option<Nanos>,
@@ -178,6 +182,8 @@ impl Traced {
             since: since.filter(|_| is_part && before > Nanos::ZERO),
             until: until.filter(|_| is_part && after > Nanos::ZERO),
             cpus: (cpus > 0).then_some(cpus),
+            without_bursts: None,
+            runtime: Nanos::ZERO,
             saved_until: saved.map(|of| of.from),
         }
     }

@@ -41,8 +41,9 @@ pub(crate) fn to_json(analysis: &Analysis) -> Value {
 /// What each kind has of its own.
 fn of_kind(value: &mut Value, finding: &Finding) {
     match finding.kind {
-        FindingKind::Imbalance { apart, cause, times, .. } => {
+        FindingKind::Imbalance { apart, cause, times, only, .. } => {
             value["times"] = times.into();
+            value["only"] = only.into();
             value["apart"] = apart.into();
             value["cause"] = match cause {
                 Cause::Work => "work".into(),
@@ -56,6 +57,7 @@ fn of_kind(value: &mut Value, finding: &Finding) {
             value["time_ns"] = time.0.into();
             value["alone_ns"] = alone.0.into();
             value["before_ns"] = finding.before.0.into();
+            value["behind_ns"] = finding.behind.0.into();
         }
         FindingKind::SlowThreads { times, .. } => value["times"] = times.into(),
         FindingKind::Slower { times, by_degrees, .. } => {
@@ -70,7 +72,7 @@ fn of_kind(value: &mut Value, finding: &Finding) {
             value["itself"] = itself.into();
             value["alone"] = alone.into();
         }
-        FindingKind::LowIpc { ipc, others } => {
+        FindingKind::LowIpc { ipc, others, .. } => {
             value["ipc"] = ipc.into();
             value["ipc_of_others"] = others.into();
         }

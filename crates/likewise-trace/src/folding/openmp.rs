@@ -8,6 +8,8 @@
 //! (at a barrier, for tasks), at a call to anything that is not OpenMP (MPI,
 //! I/O), and where the thread idles.
 
+use std::collections::BTreeMap;
+
 use likewise::table::PlaceId;
 
 use super::bursts::Bursts;
@@ -21,7 +23,7 @@ use crate::trace::RUNNING;
 pub(crate) type Marks = Vec<(u64, Mark<PlaceId>)>;
 
 /// What was put together, for people; times in the file's unit.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Joined {
     /// Bursts in regions.
     pub(crate) inside: u64,
@@ -30,6 +32,8 @@ pub(crate) struct Joined {
     /// Time of all bursts, and how much of it the runtime took.
     pub(crate) time: u64,
     pub(crate) runtime: u64,
+    /// The same two of the bursts in each region.
+    pub(crate) regions: BTreeMap<PlaceId, [u64; 2]>,
     /// Time outside of any region in which threads that only work in regions
     /// were marked as running.
     pub(crate) waiting: u64,
@@ -42,6 +46,12 @@ impl Joined {
         self.time += other.time;
         self.runtime += other.runtime;
         self.waiting += other.waiting;
+        other.regions.iter().for_each(|(&region, &times)| self.add_to(region, times));
+    }
+
+    fn add_to(&mut self, region: PlaceId, [time, runtime]: [u64; 2]) {
+        let of_region = self.regions.entry(region).or_default();
+        *of_region = [of_region[0] + time, of_region[1] + runtime];
     }
 }
 
@@ -120,6 +130,8 @@ struct Current<'p> {
     after: Option<PlaceId>,
     sums: Vec<Sum>,
     n_pieces: usize,
+    /// Time that the runtime took.
+    runtime: u64,
     /// Pieces of the runtime since the last Running piece, and what they carry.
     interrupted: Vec<(usize, Carried<'p>)>,
 }
@@ -172,12 +184,13 @@ impl<'p> Joiner<'p> {
             after: place.after,
             sums: Vec::new(),
             n_pieces: 0,
+            runtime: 0,
             interrupted: Vec::new(),
         });
         // The thread computes again, so the runtime's time in between is the
         // burst's. At its end it would be waiting.
         for (i, carried) in std::mem::take(&mut current.interrupted) {
-            self.joined.runtime += self.pieces.end[i] - self.pieces.begin[i];
+            current.runtime += self.pieces.end[i] - self.pieces.begin[i];
             current.count(self.pieces, carried);
         }
         current.count(self.pieces, carried);
@@ -191,7 +204,12 @@ impl<'p> Joiner<'p> {
         let is_outside = current.function.is_none();
         self.joined.inside += u64::from(!is_outside);
         self.joined.outside += u64::from(is_outside);
-        self.joined.time += current.end - current.begin;
+        let time = current.end - current.begin;
+        self.joined.time += time;
+        self.joined.runtime += current.runtime;
+        if let Some(region) = current.function {
+            self.joined.add_to(region, [time, current.runtime]);
+        }
         self.outside.push(is_outside);
         let done = &mut self.done;
         for sum in &current.sums {

@@ -1,10 +1,12 @@
 //! Bursts of a Paraver trace, block by block in parallel.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use likewise::bursts::is_nearly_all;
 use likewise::table::{Moment, Nanos, PlaceId};
-use likewise::words::{counted, grouped_digits};
+use likewise::words::{counted, grouped_digits, listed, percent};
 
 use super::code::{self, Site};
 use super::companions::{read_pcf, read_row};
@@ -26,7 +28,7 @@ use crate::folding::openmp::{Joined, Marks, join};
 use crate::folding::pieces::{Folding, Pieces};
 use crate::folding::sites::Sites;
 use crate::folding::steps::Mark;
-use crate::folding::table::{self, Names};
+use crate::folding::table::{self, Names, Places};
 use crate::trace::{Apps, ReadOptions, Trace, Who};
 
 /// About so many bytes of a trace are a burst's, with the call behind it.
@@ -198,16 +200,17 @@ impl Reading<'_> {
         report.set_up = set_up::last(&mpi, &threads).map(|time| Nanos(time.saturating_mul(unit)));
         [report.mpi_init, report.mpi_finalize] =
             mpi::last_calls(&mpi, &threads).map(|time| time.map(|time| Nanos(time.saturating_mul(unit))));
-        if rules.openmp == OpenMp::Joined {
-            report.warnings.push(join_openmp(&mut threads, marks, unit));
-        }
+        let joined = (rules.openmp == OpenMp::Joined).then(|| join_openmp(&mut threads, marks));
+        let first = report.warnings.len();
         report.warnings.extend(contradictions(path, &threads, header.end, (end, unit)));
         let pcf = read_pcf(path, options.pcf.as_deref(), header, &mut report.warnings)?;
         report.warnings.extend(of_row);
-        let names = Names {
-            counter: &|event_type| pcf.counter(event_type),
-            places: code::places(&sites.sites, &pcf),
-        };
+        let places = code::places(&sites.sites, &pcf);
+        if let Some(joined) = joined {
+            report.runtime = Nanos(joined.runtime.saturating_mul(unit));
+            report.warnings.insert(first, openmp_note(&joined, &places, unit));
+        }
+        let names = Names { counter: &|event_type| pcf.counter(event_type), places };
         let mut table = table::build(threads, unit, self.limits(), names, &mut report.warnings)
             .map_err(|kind| Error::whole(path, kind))?;
         if let Some(code) = &mut table.code {
@@ -286,8 +289,8 @@ pub(super) fn renumbered(mark: Mark<PlaceId>, numbers: &[Option<PlaceId>]) -> Op
     }
 }
 
-/// Makes the bursts of an OpenMP program from all its states; returns a note about them.
-fn join_openmp(threads: &mut ByThread, mut marks: BTreeMap<Who, Marks>, unit: u64) -> String {
+/// Makes the bursts of an OpenMP program from all its states; returns what was put together.
+fn join_openmp(threads: &mut ByThread, mut marks: BTreeMap<Who, Marks>) -> Joined {
     let mut joined = Joined::default();
     for (who, bursts) in &mut *threads {
         let mut marks = marks.remove(who).unwrap_or_default();
@@ -297,12 +300,18 @@ fn join_openmp(threads: &mut ByThread, mut marks: BTreeMap<Who, Marks>, unit: u6
         joined.add(&one);
     }
     threads.retain(|_, bursts| !bursts.begin.is_empty());
-    let Joined { inside, outside, time, runtime, waiting } = joined;
+    joined
+}
+
+/// What is said of the bursts of an OpenMP program.
+fn openmp_note(joined: &Joined, places: &Places, unit: u64) -> String {
+    let &Joined { inside, outside, time, runtime, waiting, .. } = joined;
     let share = 100.0 * runtime as f64 / (time.max(1)) as f64;
     let mut text = format!(
         "OpenMP: the bursts are what threads compute in parallel regions and tasks ({inside}) and outside of them \
          ({outside}); {share:.2}% of their time is in locks, critical sections and scheduling"
     );
+    text.push_str(&hardly_computing(joined, places, unit));
     if waiting > 0 {
         let waiting = Nanos(waiting.saturating_mul(unit));
         text.push_str(&format!(
@@ -310,6 +319,38 @@ fn join_openmp(threads: &mut ByThread, mut marks: BTreeMap<Who, Marks>, unit: u6
         ));
     }
     text
+}
+
+/// The regions whose time is not nearly all computing, those with most of the runtime's time first.
+fn hardly_computing(joined: &Joined, places: &Places, unit: u64) -> String {
+    const SHOWN: usize = 3;
+    // One with less than this share of what the first has is not worth a word.
+    const LITTLE: f64 = 0.1;
+    // Several sites may be of one name.
+    let mut by_name: BTreeMap<&str, [u64; 2]> = BTreeMap::new();
+    for (region, [time, runtime]) in &joined.regions {
+        let place = places.of_sites.get(region.index()).copied().flatten();
+        if let Some(name) = place.and_then(|place| places.names.get(place.index())) {
+            let sum = by_name.entry(name).or_default();
+            *sum = [sum[0] + time, sum[1] + runtime];
+        }
+    }
+    let is_computing =
+        |[time, runtime]: [u64; 2]| is_nearly_all(time.saturating_sub(runtime) as f64, time as f64);
+    let mut regions: Vec<(&str, [u64; 2])> =
+        by_name.into_iter().filter(|(_, times)| !is_computing(*times)).collect();
+    regions.sort_by_key(|&(_, [_, runtime])| Reverse(runtime));
+    let most = regions.first().map_or(0, |(_, [_, runtime])| *runtime);
+    regions.retain(|(_, [_, runtime])| *runtime as f64 >= LITTLE * most as f64);
+    let one = |(name, [time, runtime]): &(&str, [u64; 2])| {
+        let all = Nanos(time.saturating_mul(unit));
+        format!("{} of the {all} in {name}", percent(*runtime as f64 / *time as f64))
+    };
+    let mut shown: Vec<String> = regions.iter().take(SHOWN).map(one).collect();
+    if regions.len() > SHOWN {
+        shown.push(format!("as much or less in {} more", regions.len() - SHOWN));
+    }
+    if shown.is_empty() { String::new() } else { format!(" (it is {})", listed(&shown)) }
 }
 
 /// Warnings of bursts that contradict each other or the header, whose end

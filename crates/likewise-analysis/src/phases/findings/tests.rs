@@ -1,6 +1,8 @@
 //! Sentences of made-up findings.
 
 use super::*;
+use likewise::bursts::ThreadName;
+use std::collections::BTreeSet;
 
 fn names(of: &[(u32, u32)]) -> Vec<ThreadName> {
     of.iter().map(|&(task, thread)| ThreadName { task, thread }).collect()
@@ -13,28 +15,45 @@ fn said(kind: FindingKind, scope: Scope, threads: &[(u32, u32)]) -> String {
 
 /// The same, of which so much is before the others begin.
 fn said_before(kind: FindingKind, scope: Scope, threads: &[(u32, u32)], before: Nanos) -> String {
+    said_of(kind, scope, threads, [before, Nanos::ZERO], false)
+}
+
+/// The same, of which so much is before the others begin, and behind the end of one of them; of an OpenMP
+/// program or not.
+fn said_of(
+    kind: FindingKind,
+    scope: Scope,
+    threads: &[(u32, u32)],
+    [before, behind]: [Nanos; 2],
+    in_parallel: bool,
+) -> String {
     let all: BTreeSet<ThreadName> = match scope {
         Scope::Run => names(&[(1, 1), (1, 2)]).into_iter().collect(),
         Scope::Task => (1..5).flat_map(|task| names(&[(task, 1), (task, 2), (task, 3)])).collect(),
     };
-    let finding = Finding {
+    let finding = Finding { scope, threads: names(threads), before, behind, ..made(kind) };
+    let is_hybrid = scope == Scope::Task;
+    sentence(&finding, &Names { all, with_threads: true, is_hybrid, in_parallel })
+}
+
+fn made(kind: FindingKind) -> Finding {
+    Finding {
         kind,
         share: 0.36,
-        scope,
+        scope: Scope::Run,
         phases: vec![ClusterId::from_index(0)],
         noise: false,
-        threads: names(threads),
+        threads: Vec::new(),
         gradient: None,
         from: None,
         until: None,
         begin: Nanos::ZERO,
         most: 0.0,
-        before,
+        before: Nanos::ZERO,
+        behind: Nanos::ZERO,
         stretches: 1,
         is_once: false,
-    };
-    let is_hybrid = scope == Scope::Task;
-    sentence(&finding, &Names { all, with_threads: true, is_hybrid })
+    }
 }
 
 #[test]
@@ -97,4 +116,68 @@ fn threads_that_take_turns_have_no_others_where_they_are_all() {
     assert!(one.contains("Thread 1.1 computes for 4.00 µs while all others wait. Spread"), "{one}");
     let task = said(serial, Scope::Task, &[(1, 1), (1, 2), (1, 3)]);
     assert!(task.contains("Task 1 computes for 4.00 µs, one thread of a task at a time."), "{task}");
+}
+
+/// "While all others wait" was told of the end of a run in which some threads have ended.
+#[test]
+fn who_has_no_burst_any_more_is_not_said_to_wait() {
+    let of = |kind: FindingKind, behind: u64| {
+        said_of(kind, Scope::Run, &[(1, 1)], [Nanos::ZERO, Nanos(behind)], false)
+    };
+    let serial = FindingKind::Serial { time: Nanos(4_000), alone: Nanos(4_000) };
+    assert!(of(serial, 300).contains("computes for 4.00 µs while all others wait."));
+    assert!(of(serial, 2_000).contains("computes for 4.00 µs while no other does."));
+    let partly = FindingKind::Serial { time: Nanos(4_000), alone: Nanos(3_000) };
+    assert!(of(partly, 2_000).contains("for 4.00 µs, and for 3.00 µs of that no other does."));
+    let (duration, others) = (Nanos(4_000), None);
+    let long = FindingKind::OneOff { bursts: 1, same: true, duration, others, itself: false, alone: true };
+    assert!(of(long, 4_000).contains("in no phase, while no other computes."));
+}
+
+/// "A gradient … with more instructions. Even, 21.1% of the run would be won" was told of even work: the
+/// last threads of a wavefront count the instructions with which they wait for those before.
+#[test]
+fn threads_of_openmp_may_have_more_instructions_because_they_wait() {
+    let of = |cause: Cause, scope: Scope, in_parallel: bool| {
+        let kind = FindingKind::Imbalance { apart: 0.2, cause, steady: true, times: None, only: false };
+        let said = said_of(kind, scope, &[(1, 2)], [Nanos::ZERO; 2], in_parallel);
+        assert!(said.contains("Even, 36.0% of the run would be won"), "{said}");
+        said.contains("threads that spin while they wait")
+    };
+    assert!(of(Cause::Work, Scope::Run, true) && of(Cause::Work, Scope::Task, true));
+    assert!(!of(Cause::Work, Scope::Run, false) && !of(Cause::Speed, Scope::Run, true));
+}
+
+#[test]
+fn who_does_a_step_alone_does_not_take_longest() {
+    let (cause, times) = (Cause::Unknown, None);
+    let kind = FindingKind::Imbalance { apart: 0.9, cause, steady: true, times, only: true };
+    let said = said(kind, Scope::Run, &[(1, 2)]);
+    assert!(said.contains("thread 1.2 does it (1 of 2), the others hardly any of it."), "{said}");
+}
+
+#[test]
+fn phases_of_one_function_have_a_low_ipc_together() {
+    let of = |phases: usize, noise: bool, among: bool| {
+        let kind = FindingKind::LowIpc { ipc: 0.3, others: 2.0, among };
+        let finding =
+            Finding { kind, phases: (0..phases).map(ClusterId::from_index).collect(), noise, ..made(kind) };
+        low_ipc(&finding)
+    };
+    assert!(of(1, false, false).starts_with("Phase 1 has an IPC of 0.30, all else 2.00."));
+    assert!(
+        of(2, false, true)
+            .starts_with("Phases 1 and 2, of one function, have an IPC of 0.30, all that is not low 2.00.")
+    );
+    assert!(of(1, true, false).starts_with("Phase 1 and noise of the same function have an IPC of 0.30,"));
+    assert!(of(0, true, false).starts_with("Bursts of no phase, of one function, have an IPC of 0.30,"));
+}
+
+/// Most of a region was spent waiting for a lock, and nothing but a note told of it.
+#[test]
+fn time_in_locks_is_told_from_the_least_share_on() {
+    let of = |runtime: u64| in_locks(Nanos(runtime), 4, &(Nanos(1_000)..Nanos(2_000)));
+    assert_eq!(of(16), None);
+    let said = of(200).expect("a twentieth");
+    assert!(said.contains("for 50 ns, as long as 5.0% of the run,"), "{said}");
 }

@@ -123,6 +123,30 @@ fn regions_and_what_lies_between_are_bursts_whatever_the_locks() {
     assert!(said.contains("outside of them (2); 2.12%") && said.contains("110 ns that threads"), "{said}");
 }
 
+/// 5.08% were told of a run with a region that waits for a lock in 88% of its time: most of the run was
+/// the start of the tracer.
+#[test]
+fn regions_that_hardly_compute_are_named() {
+    let said = |lock: u64| {
+        let mut program = serial_and_two_regions();
+        program.event(1, 500, "60000018:4:60000118:4", 1);
+        program.state(1, 500, 510, 1);
+        program.state(1, 510, 510 + lock, 5);
+        program.event(1, 510, "60000006:3", 10);
+        program.state(1, 510 + lock, 600, 1);
+        program.event(1, 510 + lock, "60000006:6", 1);
+        program.event(1, 600, "60000018:0:60000118:0", 10);
+        program.read().report.warnings[0].clone()
+    };
+    // Two locks of 2 ns in the first call of it, which takes 190 ns.
+    let much = said(80);
+    let expected = "13.83% of their time is in locks, critical sections and scheduling (it is 29.0% of the \
+                    290 ns in second (b.c:34))";
+    assert!(much.contains(expected), "{much}");
+    let little = said(20);
+    assert!(!little.contains("(it is"), "{little}");
+}
+
 #[test]
 fn calls_to_mpi_and_barriers_end_a_burst_of_a_region() {
     let mut program = serial_and_two_regions();

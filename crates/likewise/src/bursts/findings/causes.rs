@@ -99,8 +99,13 @@ fn two_causes<'a>(turns: &Turns<'_, '_>, all: Vec<Told<'a>>, whole: f64, scope: 
             let mut of_work = told(turns, work.clone(), whole, scope);
             of_work.units.clone_from(&next.units);
             of_work.finding.threads.clone_from(&next.finding.threads);
-            of_work.finding.kind =
-                FindingKind::Imbalance { apart: 0.0, cause: Cause::Work, steady: true, times: None };
+            of_work.finding.kind = FindingKind::Imbalance {
+                apart: 0.0,
+                cause: Cause::Work,
+                steady: true,
+                times: None,
+                only: false,
+            };
             of_work.late = true;
             apart.push(of_work);
         }
@@ -121,7 +126,9 @@ fn complete(stretches: &Stretches<'_>, told: &mut Told<'_>, whole: f64) {
     if told.finding.is_serial() && told.finding.scope == Scope::Run {
         let is_named = |burst: &u32| told.units.contains(&stretches.unit(*burst));
         let own = told.steps.iter().flat_map(|step| step.costly()).flat_map(|part| &part.bursts);
-        told.finding.before = stretches.all.before_others(own.copied().filter(is_named), &told.units);
+        let own: Vec<u32> = own.copied().filter(is_named).collect();
+        told.finding.before = stretches.all.before_others(own.iter().copied(), &told.units);
+        told.finding.behind = stretches.all.behind_one(own.into_iter(), &told.units);
     }
     let mut times = vec![0.0; stretches.n_units()];
     let (mut above, mut mean, mut won) = (0.0, 0.0, 0.0);
@@ -137,13 +144,15 @@ fn complete(stretches: &Stretches<'_>, told: &mut Told<'_>, whole: f64) {
     }
     let in_all = told.steps.len() > 1 && is_most(stretches, told);
     let factor = ratio(stretches, &times, &told.units);
+    let own: f64 = told.units.iter().map(|&unit| times[unit as usize]).sum();
+    let is_theirs = told.late && is_nearly_all(own, times.iter().sum());
     match &mut told.finding.kind {
         FindingKind::SlowThreads { times, everywhere } => {
             (*times, *everywhere) = (factor, in_all);
             told.finding.share = as_fast(stretches, &told.steps, &told.units) / whole;
         }
-        FindingKind::Imbalance { apart, times, steady: true, .. } => {
-            *apart = above / mean;
+        FindingKind::Imbalance { apart, times, steady: true, only, .. } => {
+            (*apart, *only) = (above / mean, is_theirs);
             *times = times.map(|_| factor);
             told.finding.share = won / whole;
         }
@@ -333,7 +342,13 @@ fn told<'a>(turns: &Turns<'_, '_>, step: Step<'a>, whole: f64, scope: Scope) -> 
     let labels = step.parts.iter().flat_map(|part| part.labels.iter().copied()).collect();
     let (phases, noise) = named(stretches, &step.parts);
     let mut finding = Finding {
-        kind: FindingKind::Imbalance { apart: 0.0, cause: Cause::Unknown, steady: false, times: None },
+        kind: FindingKind::Imbalance {
+            apart: 0.0,
+            cause: Cause::Unknown,
+            steady: false,
+            times: None,
+            only: false,
+        },
         share: step.gain / whole,
         scope,
         phases,
@@ -345,6 +360,7 @@ fn told<'a>(turns: &Turns<'_, '_>, step: Step<'a>, whole: f64, scope: Scope) -> 
         begin: Nanos::ZERO,
         most: 0.0,
         before: Nanos::ZERO,
+        behind: Nanos::ZERO,
         stretches: step.costly().count() as u64,
         is_once: is_once(stretches, &step),
     };
@@ -375,7 +391,7 @@ fn told<'a>(turns: &Turns<'_, '_>, step: Step<'a>, whole: f64, scope: Scope) -> 
         }
         let factor = ratio(stretches, &step.times, &units);
         let less = is_early.then_some(factor);
-        finding.kind = FindingKind::Imbalance { apart: 0.0, cause, steady: true, times: less };
+        finding.kind = FindingKind::Imbalance { apart: 0.0, cause, steady: true, times: less, only: false };
         finding.share = step.won(stretches, &step.times) / whole;
         if matches!(shape, Shape::Gradient) {
             let empty = Gradient { least: Vec::new(), least_time: Nanos::ZERO, most_time: Nanos::ZERO };

@@ -5,6 +5,7 @@ use std::collections::BinaryHeap;
 use std::iter::repeat_n;
 
 use super::finding::{FindingsInput, TaskBegins, ThreadName};
+use super::one_offs::FEWEST;
 use rustc_hash::FxHashSet;
 
 use crate::bursts::in_time::by_begin;
@@ -43,6 +44,8 @@ pub(super) struct Counted<'a> {
     first_of_rest: Nanos,
     /// When the last burst ends that sleeps, of the part that is looked at.
     slept_until: Nanos,
+    /// When the last burst of each of them ends.
+    last: Vec<Nanos>,
     /// By begin.
     pub(super) order: Vec<u32>,
 }
@@ -53,6 +56,7 @@ impl<'a> Counted<'a> {
         let noise = input.phase.iter().flatten().map(|id| id.index() as u32 + 1).max().unwrap_or(0);
         let (mut names, mut thread) = (Vec::new(), Vec::with_capacity(table.len()));
         let (mut first, mut first_of_rest) = (Vec::new(), Nanos(u64::MAX));
+        let mut last: Vec<Nanos> = Vec::new();
         let run = input.part.end.saturating_sub(input.part.start).0 as f64;
         let is_asleep = |i: usize| input.asleep.get(i).is_some_and(|asleep| *asleep);
         for ((_, task, number), bursts) in table.threads() {
@@ -70,6 +74,10 @@ impl<'a> Counted<'a> {
                 names.push(name);
                 // They are by begin.
                 first.push(table.begin[bursts.start]);
+                last.push(Nanos::ZERO);
+            }
+            if let (Some(last), Some(burst)) = (last.last_mut(), bursts.clone().next_back()) {
+                *last = table.end(burst).max(*last);
             }
             thread.extend(repeat_n(names.len() as u32 - 1, bursts.len()));
         }
@@ -82,7 +90,19 @@ impl<'a> Counted<'a> {
         let asleep = (0..table.len()).filter(|&i| is_asleep(i) && table.begin[i] < input.part.end);
         let slept_until = asleep.map(|i| table.end(i).min(input.part.end)).max().unwrap_or(Nanos::ZERO);
         let (phase, grouped_from) = (input.phase, input.grouped_from);
-        Self { table, phase, noise, grouped_from, thread, names, first, first_of_rest, slept_until, order }
+        Self {
+            table,
+            phase,
+            noise,
+            grouped_from,
+            thread,
+            names,
+            first,
+            first_of_rest,
+            slept_until,
+            last,
+            order,
+        }
     }
 
     /// Whether there are several tasks, and several threads in some of them.
@@ -107,6 +127,24 @@ impl<'a> Counted<'a> {
         }
         let before = |burst: u32| self.end(burst).min(first).saturating_sub(self.begin(burst));
         bursts.map(before).fold(Nanos::ZERO, Nanos::saturating_add)
+    }
+
+    /// How much of some bursts is behind the last burst of one of the other threads: it may have ended.
+    /// 0 as above.
+    pub(super) fn behind_one(&self, bursts: impl Iterator<Item = u32>, threads: &[u32]) -> Nanos {
+        if self.is_hybrid() {
+            return Nanos::ZERO;
+        }
+        let others = (0..).zip(&self.last).filter(|(thread, _)| !threads.contains(thread));
+        let Some(last) = others.map(|(_, last)| *last).min() else { return Nanos::ZERO };
+        let behind = |burst: u32| self.end(burst).saturating_sub(self.begin(burst).max(last));
+        bursts.map(behind).fold(Nanos::ZERO, Nanos::saturating_add)
+    }
+
+    /// Whether threads do nothing often: the mean thread has fewer bursts than it takes for one of them to
+    /// stand out.
+    pub(super) fn are_few(&self) -> bool {
+        self.order.len() < FEWEST * self.names.len()
     }
 
     /// When the first burst of each thread that is compared begins, however short.

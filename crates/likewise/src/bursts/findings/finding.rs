@@ -70,6 +70,8 @@ pub enum FindingKind {
         /// Where few threads take less than the others, and are named: their
         /// time over that of the others, below 1.
         times: Option<f64>,
+        /// Whether those that take longest, and are named, have nearly all of it.
+        only: bool,
     },
     /// One thread computes while the others wait.
     Serial {
@@ -112,12 +114,15 @@ pub enum FindingKind {
         /// of a phase.
         alone: bool,
     },
-    /// A phase has far fewer instructions per cycle than the rest of the run.
+    /// Phases of one function, or a single phase, have far fewer instructions per cycle than the rest of
+    /// the run.
     LowIpc {
-        /// Its IPC.
+        /// Their IPC.
         ipc: f64,
-        /// That of all other bursts.
+        /// That of all other bursts, but those of other findings of this kind.
         others: f64,
+        /// Whether there are such others that are left out.
+        among: bool,
     },
 }
 
@@ -154,6 +159,9 @@ pub struct Finding {
     /// Of serial time and of single long bursts: how much of it is before the first burst of any
     /// other thread. 0 where some tasks, of several, have several threads.
     pub before: Nanos,
+    /// Of the same, how much of it is behind the last burst of one of the other threads, which may have
+    /// ended.
+    pub behind: Nanos,
     /// In how many stretches of the run it costs anything.
     pub stretches: u64,
     /// Whether no thread has more than one burst of a phase in it.
@@ -217,6 +225,9 @@ pub struct Findings {
     pub begun: Option<TaskBegins>,
     /// Whether instructions tell if all threads become slower: those of half of the time are known.
     pub knows_slower: bool,
+    /// Whether the threads of any phase do it often enough for it to be measured how far bursts of the
+    /// same work differ by chance.
+    pub knows_chance: bool,
     /// Set where there are fewer CPUs than threads, and never more that compute at once. One that
     /// does not compute may then wait for a CPU, and not for the others, so nothing is said of what
     /// balance would win.

@@ -155,6 +155,17 @@ impl Stretches<'_> {
         same.next().filter(|_| same.next().is_none())
     }
 
+    /// Whether a phase has the same instructions as another, and no unit does both: if they are done at
+    /// the same time, it is the other that is done instead, and not what stands in its place of the
+    /// sequence.
+    pub(super) fn is_same_work(&self, [a, b]: [u32; 2], counts: &Counts, work: &OnceCell<Work>) -> bool {
+        let Work { of_label, .. } = work.get_or_init(|| self.work());
+        let work = |label: u32| of_label.get(label as usize).copied().unwrap_or(f64::NAN);
+        let (Some(of_a), Some(of_b)) = (counts.get(&a), counts.get(&b)) else { return false };
+        let does = |unit: u32| of_b.binary_search_by_key(&unit, |of| of.0).is_ok();
+        (work(a) - work(b)).abs() <= LEAST_APART && !of_a.iter().any(|&(unit, _)| does(unit))
+    }
+
     /// Of each phase, the median instructions of its bursts.
     fn work(&self) -> Work {
         let counters = &self.all.table.counters;

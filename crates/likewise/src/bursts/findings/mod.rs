@@ -28,7 +28,6 @@ mod stretches;
 mod turns;
 
 use super::serial::Scope;
-use crate::cluster::ClusterId;
 use counted::Counted;
 pub use finding::{
     Cause, FewCpus, Finding, FindingKind, Findings, FindingsInput, Gradient, LEAST_SHARE, TaskBegins,
@@ -78,11 +77,9 @@ pub fn findings(input: &FindingsInput<'_>) -> Findings {
     };
     let ((mut list, balance), slower) = rayon::join(by_stretch, || slower::slower(&all, whole));
     list.extend(slower);
-    let told = list.iter().filter(|f| !matches!(f.kind, FindingKind::Imbalance { .. }));
-    let told: Vec<(ClusterId, ThreadName)> = told
-        .flat_map(|f| f.phases.iter().flat_map(|&phase| f.threads.iter().map(move |&thread| (phase, thread))))
-        .collect();
-    list.extend(low_ipc::low_ipc(&all, length, &told));
+    let is_told = |f: &&Finding| !matches!(f.kind, FindingKind::Imbalance { .. });
+    let low = low_ipc::low_ipc(&all, length, &list.iter().filter(is_told).collect::<Vec<_>>());
+    list.extend(low);
     list.retain(|finding| finding.share >= LEAST_SHARE && (few_cpus.is_none() || !finding.is_by_waiting()));
     list.sort_by(|a, b| b.share.total_cmp(&a.share).then(a.begin.cmp(&b.begin)));
     list.truncate(MOST);
@@ -95,8 +92,17 @@ pub fn findings(input: &FindingsInput<'_>) -> Findings {
         balance,
         begun: all.begun(),
         knows_slower: slower::is_known(&all),
+        knows_chance: knows_chance(&all),
         few_cpus,
     }
+}
+
+/// Whether the mean thread of some phase does it often enough to be compared with itself.
+fn knows_chance(all: &Counted<'_>) -> bool {
+    let mut bursts = vec![0; all.n_labels()];
+    all.order.iter().for_each(|&burst| bursts[all.label(burst) as usize] += 1);
+    bursts.pop();
+    bursts.iter().zip(all.threads_by_label()).any(|(&n, threads)| n > 0 && n >= shape::REPEATED * threads)
 }
 
 /// That there are fewer CPUs than threads, and never more that compute at once.
@@ -114,8 +120,10 @@ fn losses(stretches: &Stretches<'_>, whole: f64, scope: Scope) -> (Vec<Finding>,
     let one_offs = one_offs::one_offs(stretches, &mut parts, whole);
     let uneven = causes::uneven(stretches, &parts, whole, scope);
     let (one_offs, mut list) = serial::without_serial(one_offs, uneven, whole, stretches.n_units());
-    let one_offs = one_offs::folded(one_offs).into_iter();
-    list.extend(one_offs.map(|found| serial::as_serial(found, whole, stretches.n_units())));
+    let are_few = stretches.all.are_few();
+    let one_offs = if are_few { one_offs } else { one_offs::folded(one_offs) };
+    let as_serial = |found| serial::as_serial(found, whole, stretches.n_units(), are_few);
+    list.extend(one_offs.into_iter().map(as_serial));
     (list, balance)
 }
 

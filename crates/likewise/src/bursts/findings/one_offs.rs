@@ -233,6 +233,7 @@ fn one_off(stretches: &Stretches<'_>, part: &Part, late: &Late, is_alone: bool, 
         begin,
         most: if is_alone { won.min(longest) } else { won }.max(0.0) / whole,
         before: if is_alone { before_others(stretches, part) } else { Nanos::ZERO },
+        behind: if is_alone { behind_one(stretches, part) } else { Nanos::ZERO },
         stretches: 1,
         is_once: true,
     }
@@ -242,6 +243,13 @@ fn one_off(stretches: &Stretches<'_>, part: &Part, late: &Late, is_alone: bool, 
 fn before_others(stretches: &Stretches<'_>, part: &Part) -> Nanos {
     let of_burst =
         |&burst: &u32| stretches.all.before_others(std::iter::once(burst), &[stretches.all.thread(burst)]);
+    part.long.iter().map(of_burst).fold(Nanos::ZERO, Nanos::saturating_add)
+}
+
+/// How much of them is behind the last burst of some other thread.
+fn behind_one(stretches: &Stretches<'_>, part: &Part) -> Nanos {
+    let of_burst =
+        |&burst: &u32| stretches.all.behind_one(std::iter::once(burst), &[stretches.all.thread(burst)]);
     part.long.iter().map(of_burst).fold(Nanos::ZERO, Nanos::saturating_add)
 }
 
@@ -268,6 +276,7 @@ fn stalled(stretches: &Stretches<'_>, part: &Part, stall: &Stall, whole: f64) ->
         begin: all.begin(part.longest),
         most: stall.won / whole,
         before: Nanos::ZERO,
+        behind: Nanos::ZERO,
         stretches: 1,
         is_once: true,
     }
@@ -395,6 +404,7 @@ fn join(found: &mut Finding, next: Finding) {
     found.share += next.share;
     found.noise |= next.noise;
     found.before = found.before.saturating_add(next.before);
+    found.behind = found.behind.saturating_add(next.behind);
     found.stretches += next.stretches;
     let new: Vec<_> = next.phases.into_iter().filter(|phase| !found.phases.contains(phase)).collect();
     found.phases.extend(new);

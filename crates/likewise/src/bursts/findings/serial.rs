@@ -98,6 +98,7 @@ pub(super) fn without_serial(
                 serial.share += finding.share * spread;
                 serial.noise = true;
                 serial.before = serial.before.saturating_add(finding.before);
+                serial.behind = serial.behind.saturating_add(finding.behind);
                 serial.take_place(&finding, spread);
                 if let FindingKind::Serial { time, alone } = &mut serial.kind {
                     *time = time.saturating_add(Nanos((finding.share * whole) as u64));
@@ -118,14 +119,15 @@ pub(super) fn without_serial(
 /// What long bursts of no phase win while no other of `n` computes: `n` threads could share them. Several
 /// of one thread are serial time: what the first thread of an OpenMP program does between its
 /// regions may be unlike each time. So is one before the first burst of any other: it is how the
-/// program starts. Another single one is something that happened once.
-pub(super) fn as_serial(mut found: Finding, whole: f64, n: usize) -> Finding {
+/// program starts. And so it is where threads have few bursts at all (`are_few`): nothing in that run
+/// says what is usual. Another single one is something that happened once.
+pub(super) fn as_serial(mut found: Finding, whole: f64, n: usize, are_few: bool) -> Finding {
     let FindingKind::OneOff { bursts, same, alone: true, others: None, .. } = found.kind else {
         return found;
     };
     let time = found.share * whole;
     let is_start = is_nearly_all(found.before.0 as f64, time);
-    if same && found.threads.len() == 1 && (bursts > 1 || is_start) {
+    if same && found.threads.len() == 1 && (bursts > 1 || is_start || are_few) {
         let time = Nanos(time as u64);
         found.kind = FindingKind::Serial { time, alone: time };
     }

@@ -19,7 +19,7 @@ const LEAST_UNITS: usize = 4;
 pub(super) const NOISE: f64 = 0.03;
 
 /// From so many parts on, it is measured how far bursts of the same work differ.
-const REPEATED: usize = 4;
+pub(super) const REPEATED: usize = 4;
 
 /// How the times of units lie.
 pub(super) enum Shape {

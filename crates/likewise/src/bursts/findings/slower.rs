@@ -112,6 +112,7 @@ pub(super) fn slower(all: &Counted<'_>, whole: f64) -> Option<Finding> {
         begin: from.unwrap_or(all.begin(all.order[0])),
         most: 0.0,
         before: Nanos::ZERO,
+        behind: Nanos::ZERO,
         stretches: 0,
         is_once: false,
     })

@@ -140,7 +140,8 @@ impl<'a> Stretches<'a> {
     /// Finds phases that threads do one instead of the other, and makes one step
     /// of them. A phase that only some threads do is joined with the phase that
     /// others do instead, if that holds for at least half of its time. What is
-    /// done instead is what has the same instructions; or else what most others do in its place of
+    /// done instead is what has the same instructions (of several, what the costs of a stretch pair it
+    /// with, if it is one of these); or else what most others do in its place of
     /// their sequence; or what the costs of a stretch pair it with for most of its time; if nothing
     /// is, it is what others begin next to it and its own threads hardly do.
     fn find_steps(&mut self) {
@@ -175,7 +176,9 @@ impl<'a> Stretches<'a> {
                 let most = by.iter().max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0)));
                 most.filter(|(_, time)| **time >= 0.5 * total[label]).map(|(&key, _)| key)
             };
+            let is_same = |key: &u32| self.is_same_work([label as u32, *key], &counts, &work);
             let key = (self.same_work(label as u32, &counts, &work))
+                .or_else(|| most(&instead[label]).filter(is_same))
                 .or_else(|| most(&in_place.get_or_init(|| self.in_place())[label]))
                 .or_else(|| most(&instead[label]))
                 .or_else(|| most(&begins.get_or_init(|| self.others_begin(&of_some, &counts))[label]));

@@ -14,8 +14,8 @@ mod together;
 mod waves;
 
 use super::*;
-use crate::table::{BurstTable, Nanos};
-use crate::table::{Counter, CounterColumn};
+use crate::cluster::ClusterId;
+use crate::table::{BurstTable, Code, Counter, CounterColumn, Nanos, PlaceId, Region};
 
 /// Bursts of (task, begin, duration, phase from 1 or 0, instructions, cycles).
 type Burst = (u32, u64, u64, usize, f64, f64);
@@ -31,6 +31,16 @@ fn found_of_threads(bursts: &[(u32, Burst)], end: u64) -> Findings {
 
 /// The same, where phases are asleep.
 fn found_but_for(bursts: &[(u32, Burst)], end: u64, asleep: &[bool]) -> Findings {
+    found_in_code(bursts, end, asleep, None)
+}
+
+/// The same, where the function of each burst is known.
+fn found_in_code(
+    bursts: &[(u32, Burst)],
+    end: u64,
+    asleep: &[bool],
+    function: Option<&dyn Fn(&Burst) -> usize>,
+) -> Findings {
     let mut bursts = bursts.to_vec();
     bursts.sort_by_key(|(thread, b)| (b.0, *thread, b.1));
     let (thread, bursts): (Vec<u32>, Vec<Burst>) = bursts.into_iter().unzip();
@@ -49,7 +59,7 @@ fn found_but_for(bursts: &[(u32, Burst)], end: u64, asleep: &[bool]) -> Findings
             counter("PAPI_TOT_INS", bursts.iter().map(|b| b.4).collect()),
             counter("PAPI_TOT_CYC", bursts.iter().map(|b| b.5).collect()),
         ],
-        code: None,
+        code: function.map(|function| code(bursts.iter().map(function))),
     };
     let phase: Vec<Option<ClusterId>> =
         bursts.iter().map(|b| b.3.checked_sub(1).map(ClusterId::from_index)).collect();
@@ -66,6 +76,12 @@ fn found_but_for(bursts: &[(u32, Burst)], end: u64, asleep: &[bool]) -> Findings
         part: Nanos::ZERO..Nanos(end),
         most_at_once: None,
     })
+}
+
+/// The code of bursts by the numbers of their functions.
+fn code(functions: impl Iterator<Item = usize>) -> Code {
+    let region = |function| Region { function: PlaceId::from_index(function), ..Region::default() };
+    Code { regions: functions.map(region).collect(), ..Code::default() }
 }
 
 /// 4 tasks, 10 steps of 1,000 ns with a barrier after each; `change` makes

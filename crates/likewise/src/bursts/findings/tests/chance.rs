@@ -38,3 +38,13 @@ fn chance_is_measured_and_what_is_done_once_is_no_gradient() {
         assert!(found.balance > 2.0 * LEAST_SHARE, "{found:?}");
     }
 }
+
+/// "As the same bursts differ from time to time" was told of a run with one burst of each thread.
+#[test]
+fn of_what_is_done_once_chance_is_not_known() {
+    let burst = |task: u32, step: u64| (task, step * 1_000, 900, 1, 900.0, 900.0);
+    let of = |n: u64| {
+        found(&(0..n).flat_map(|step| (1..5).map(move |task| burst(task, step))).collect::<Vec<_>>(), 10_000)
+    };
+    assert!(!of(1).knows_chance && !of(3).knows_chance && of(4).knows_chance);
+}

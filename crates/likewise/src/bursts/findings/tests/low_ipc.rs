@@ -19,7 +19,7 @@ fn counted(is_counted: impl Fn(&Burst) -> bool) -> Findings {
 fn a_phase_of_low_ipc_is_compared_with_all_else() {
     let found = counted(|_| true);
     let [finding] = &found.list[..] else { panic!("{found:?}") };
-    assert_eq!(finding.kind, FindingKind::LowIpc { ipc: 0.5, others: 2.0 });
+    assert_eq!(finding.kind, FindingKind::LowIpc { ipc: 0.5, others: 2.0, among: false });
     assert!(near(finding.share, 0.4 * 0.75) && numbers(finding) == [2], "{finding:?}");
     // Where every other burst has no counters, the phase takes as long.
     let half = counted(|burst| (burst.1 / 1_000).is_multiple_of(2));
@@ -33,7 +33,7 @@ fn who_waits_in_a_burst_does_not_wait_less_at_another_ipc() {
     let waiting = |b: Burst| if b.3 == 2 { (b.0, b.1, b.2, b.3, b.4 / 2.0, b.5 / 2.0) } else { b };
     let found = found(&(0..10).flat_map(step).map(waiting).collect::<Vec<_>>(), 10_000);
     let [finding] = &found.list[..] else { panic!("{found:?}") };
-    assert_eq!(finding.kind, FindingKind::LowIpc { ipc: 0.5, others: 2.0 });
+    assert_eq!(finding.kind, FindingKind::LowIpc { ipc: 0.5, others: 2.0, among: false });
     assert!(near(finding.share, 0.2 * 0.75), "{finding:?}");
 }
 
@@ -80,7 +80,7 @@ fn a_phase_in_which_some_are_slow_too_is_of_low_ipc_by_the_others() {
     assert_eq!(tasks(slow.expect("slow tasks")), [5, 6, 7, 8], "{both:?}");
     let low = both.list.iter().find(|f| matches!(f.kind, FindingKind::LowIpc { .. })).expect("a low IPC");
     // The IPC is that of the phase. As the others, the slow ones would take 400, too.
-    let FindingKind::LowIpc { ipc, others } = low.kind else { panic!("{low:?}") };
+    let FindingKind::LowIpc { ipc, others, .. } = low.kind else { panic!("{low:?}") };
     assert!(near(ipc, 200.0 / 480.0) && near(others, 2.0), "{low:?}");
     assert!(near(low.share, 0.4 * 0.75) && numbers(low) == [2], "{low:?}");
     // At 1.2 where all else has 2, only the slow ones are below half.
@@ -102,4 +102,82 @@ fn next_to_nothing_is_no_yardstick() {
         let is_told = found.list.iter().any(|f| matches!(f.kind, FindingKind::LowIpc { .. }));
         assert_eq!(is_told, told, "{length}: {found:?}");
     }
+}
+
+/// The low ones of a run, of which each function is the burst's phase but for those of `of_noise`.
+fn low(bursts: &[Burst], of_noise: usize) -> Findings {
+    let function = |burst: &Burst| if burst.3 == 0 { of_noise } else { burst.3 };
+    let bursts: Vec<(u32, Burst)> = bursts.iter().map(|&burst| (1, burst)).collect();
+    let mut found = found_in_code(&bursts, 10_000, &[], Some(&function));
+    found.list.retain(|finding| matches!(finding.kind, FindingKind::LowIpc { .. }));
+    found
+}
+
+/// "Nothing is worth 0.5% of the run" was told of a function at a tenth of the IPC of all else, because
+/// the bursts of two of four threads, and three more, are of no phase.
+#[test]
+fn bursts_of_no_phase_in_the_same_function_count() {
+    let part = |burst: Burst| {
+        let is_odd = burst.3 == 2 && (burst.0 > 2 || burst.1 == 3_500);
+        if is_odd { (burst.0, burst.1, burst.2, 0, burst.4, burst.5) } else { burst }
+    };
+    let bursts: Vec<Burst> = (0..10).flat_map(step).filter(|b| b.3 == 1 || b.0 > 1).map(part).collect();
+    let found = low(&bursts, 2);
+    let [finding] = &found.list[..] else { panic!("{found:?}") };
+    assert_eq!(finding.kind, FindingKind::LowIpc { ipc: 0.5, others: 2.0, among: false });
+    assert!(near(finding.share, 0.3 * 0.75) && numbers(finding) == [2] && finding.noise, "{finding:?}");
+    // Those of another function do not make it one of most threads: they are what is told.
+    let other = low(&bursts, 3);
+    let [finding] = &other.list[..] else { panic!("{other:?}") };
+    assert!(numbers(finding).is_empty() && finding.noise, "{finding:?}");
+}
+
+/// One function was told three times, each time beside an IPC of all else that held the other two.
+#[test]
+fn phases_of_one_function_are_one_and_what_is_low_is_no_yardstick() {
+    let of_step = |step: u64| {
+        (1..5).flat_map(move |task| {
+            [
+                (task, step * 1_000, 300, 1, 600.0, 300.0),
+                (task, step * 1_000 + 310, 300, 2, 30.0, 300.0),
+                (task, step * 1_000 + 620, 200, 3, 30.0, 200.0),
+                (task, step * 1_000 + 830, 100, 4, 40.0, 100.0),
+            ]
+        })
+    };
+    let bursts: Vec<Burst> = (0..10).flat_map(of_step).collect();
+    let function = |burst: &Burst| if burst.3 == 3 { 2 } else { burst.3 };
+    let of_task = |&burst: &Burst| (1, burst);
+    let with = |function: Option<&dyn Fn(&Burst) -> usize>| {
+        found_in_code(&bursts.iter().map(of_task).collect::<Vec<_>>(), 10_000, &[], function).list
+    };
+    let list = with(Some(&function));
+    let [first, second] = &list[..] else { panic!("{list:?}") };
+    assert_eq!(first.kind, FindingKind::LowIpc { ipc: 60.0 / 500.0, others: 2.0, among: true });
+    assert_eq!((numbers(first), numbers(second)), (vec![2, 3], vec![4]));
+    assert!(near(first.share, 0.5 * 0.94) && near(second.share, 0.1 * 0.8), "{list:?}");
+    // Without code, each is a phase.
+    let list = with(None);
+    assert_eq!(list.iter().map(numbers).collect::<Vec<_>>(), [[2], [3], [4]], "{list:?}");
+    assert!(list.iter().all(|f| matches!(f.kind, FindingKind::LowIpc { others: 2.0, among: true, .. })));
+}
+
+/// A phase with half of the computing was not told, because most threads were slower in it in a part of
+/// the run.
+#[test]
+fn threads_that_are_slower_for_a_time_do_not_count_in_that_time_only() {
+    let of_step = |step: u64| {
+        (1..9).flat_map(move |task| {
+            let slow = if task < 7 && step < 5 { 1.3 } else { 1.0 };
+            let cycles = 300.0 * slow;
+            [
+                (task, step * 1_000, 300, 1, 600.0, 300.0),
+                (task, step * 1_000 + 310, cycles as u64, 2, 30.0, cycles),
+            ]
+        })
+    };
+    let found = found(&(0..20).flat_map(of_step).collect::<Vec<_>>(), 20_000);
+    assert!(found.list.iter().any(|f| matches!(f.kind, FindingKind::Slower { .. })), "{found:?}");
+    let low = found.list.iter().find(|f| matches!(f.kind, FindingKind::LowIpc { .. })).expect("a low IPC");
+    assert!(near(low.share, 0.3 * 0.95) && numbers(low) == [2], "{low:?}");
 }

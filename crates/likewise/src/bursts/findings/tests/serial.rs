@@ -115,3 +115,21 @@ fn few_of_many_that_compute_at_once_are_not_serial() {
     let turns = written_by(&[1, 9, 17], 5_100);
     assert!(turns.is_serial() && tasks(&turns) == [1, 9, 17], "{turns:?}");
 }
+
+/// "A burst of 539 ms once" was told of a run of seven bursts, "while all others wait" of threads that have
+/// no burst any more.
+#[test]
+fn of_few_bursts_none_is_something_that_happened_once() {
+    let run = |n: u64| {
+        let first = (0..n).map(|i| (1, 24 * i, 24, 1, 1.0, 1.0));
+        let rest =
+            [(2, 24, 20, 1, 1.0, 1.0), (3, 500, 100_000, 0, 1.0, 1.0), (4, 100_500, 539_000, 0, 1.0, 1.0)];
+        found(&first.chain(rest).collect::<Vec<_>>(), 640_000)
+    };
+    let few = run(4);
+    let [long, short] = &few.list[..] else { panic!("{few:?}") };
+    assert!(long.is_serial() && short.is_serial(), "{few:?}");
+    assert_eq!((tasks(long), tasks(short)), (vec![4], vec![3]));
+    assert_eq!((long.behind, short.behind), (Nanos(539_000), Nanos(100_000)), "{few:?}");
+    assert!(matches!(run(20).list[0].kind, FindingKind::OneOff { .. }));
+}
