@@ -1,6 +1,7 @@
 //! Several runs of one program, their common phases and how these scale.
 
 mod by_clock;
+mod by_code;
 mod by_work;
 mod causes;
 mod few_cpus;
@@ -64,6 +65,10 @@ pub struct Settings {
 /// version of a program need not.
 const THRESHOLD: f64 = 0.8;
 const THRESHOLD_OF_SAME_THREADS: f64 = 0.95;
+
+/// Phases are matched otherwise than by the order of steps where those that match then hold this share
+/// of a run's computing time. Of two programs that have nothing in common, one may do the same.
+const MOST: f64 = 0.5;
 
 /// A share of a run's computing time that is worth a note, if it is in no phase.
 const MUCH: f64 = 0.05;
@@ -250,26 +255,42 @@ impl Comparison {
         if on_few_cpus {
             return Self::on_few_cpus(&analysed, settings, &found, stages);
         }
+        let comparison = Self::of_matched(&analysed, settings, &found, stages);
+        let comparison = match comparison.n_known() == analysed.len() {
+            true => comparison,
+            false => Self::by_code(&analysed, settings, &comparison, stages).unwrap_or(comparison),
+        };
+        let is_known = comparison.wall_per.is_some() || comparison.looked_at().any(Phase::is_known);
+        if comparison.same_threads() && !is_known {
+            return Self::by_work(&analysed, settings, stages).unwrap_or(comparison);
+        }
+        comparison
+    }
+
+    /// Compares runs of which it is known which phase is which.
+    fn of_matched(analysed: &[Analysed], settings: Settings, found: &RunMatch, stages: &mut Stages) -> Self {
+        let views: Vec<RunBursts<'_>> = analysed.iter().map(|run| run_bursts(&run.analysis)).collect();
         let periods: Vec<Option<Period>> =
             analysed.iter().map(|run| run.analysis.period().found.clone().ok()).collect();
-        let mut repeats = repeats(&views, &found, &periods, settings.total);
+        let mut repeats = repeats(&views, found, &periods, settings.total);
         // A farm of tasks has no iterations, but as much work on any number of threads.
         let threads: BTreeSet<u64> = views.iter().map(RunBursts::threads).collect();
         let is_total = repeats.whole.is_none() && threads.len() > 1 && is_same_work(&views);
         if is_total {
-            repeats = self::repeats(&views, &found, &periods, true);
+            repeats = self::repeats(&views, found, &periods, true);
         }
-        let mut comparison = Self::repeated(&analysed, settings, (&found, &repeats), stages);
+        let mut comparison = Self::repeated(analysed, settings, (found, &repeats), stages);
         if is_total {
             let text = "How many iterations there are cannot be told, but all runs do the same work within 5%, over \
                         all threads: whole runs are compared.";
             comparison.notes.push(text.to_owned());
         }
-        let is_known = repeats.whole.is_some() || comparison.looked_at().any(Phase::is_known);
-        if comparison.same_threads() && !is_known {
-            return Self::by_work(&analysed, settings, stages).unwrap_or(comparison);
-        }
         comparison
+    }
+
+    /// In how many runs phases that are known to be the same hold half of the computing time.
+    fn n_known(&self) -> usize {
+        (0..self.runs.len()).filter(|&r| self.known_share(r) >= MOST).count()
     }
 
     /// Compares runs of which it is known which phase is which, and how often each is run.

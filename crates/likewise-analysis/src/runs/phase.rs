@@ -2,7 +2,7 @@
 
 use super::{Comparison, InRun, LEAST_MATCH, Phase};
 use likewise::bursts::scaling::{
-    Calm, Change, Measured, Measures, PhaseInRun, Repeats, RunMatch, Scaling, phase_scaling,
+    Calm, Change, Evidence, Measured, Measures, PhaseInRun, Repeats, RunMatch, Scaling, phase_scaling,
 };
 use likewise::words::listed;
 use std::collections::BTreeMap;
@@ -147,13 +147,15 @@ fn doubt(
     let moved =
         || measures.may_be_moved(p, runs, growth, least) || measures.may_be_other(p, runs, growth, least);
     let split = || measures.may_be_split(p, runs, least) || measures.may_be_joined(p, runs, least);
-    if !same_part(now, before) {
+    // Where code tells the phase, neither who runs it nor how bursts are grouped does.
+    let is_grouped = !measures.is_told_by(Evidence::Code, p, runs);
+    if is_grouped && !same_part(now, before) {
         Some(Doubt::Threads)
-    } else if measures.mixed(p, a, b) > least {
+    } else if is_grouped && measures.mixed(p, a, b) > least {
         Some(Doubt::Mixed)
     } else if moved() {
         Some(Doubt::Moved)
-    } else if split() {
+    } else if is_grouped && split() {
         Some(Doubt::Split)
     } else {
         let is_divided = scaling == Scaling::Strong && before.figures.run_threads != now.figures.run_threads;

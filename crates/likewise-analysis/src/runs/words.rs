@@ -80,6 +80,7 @@ pub fn evidence(evidence: Evidence) -> &'static str {
         Evidence::Sequence => "sequence",
         Evidence::Figures => "figures",
         Evidence::Calls => "calls",
+        Evidence::Code => "code",
     }
 }
 

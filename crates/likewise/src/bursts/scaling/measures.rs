@@ -359,10 +359,8 @@ impl<'a> Measures<'a> {
             work *= self.repeats.phases[in_a].times[a] / self.repeats.phases[in_b].times[b] / growth;
             [work.ln().abs(), ipc.unwrap_or(1.0).ln().abs()]
         };
-        let is_by_calls = |r: usize| {
-            self.found.phases[p].runs[r].as_ref().is_some_and(|run| run.evidence == Evidence::Calls)
-        };
-        let is_told = [a, b].into_iter().any(is_by_calls);
+        let is_told =
+            self.is_told_by(Evidence::Calls, p, (a, b)) || self.is_told_by(Evidence::Code, p, (a, b));
         if a == b || is_told || [a, b].into_iter().any(|r| of(r, p).instances == 0) {
             return false;
         }
@@ -376,6 +374,14 @@ impl<'a> Measures<'a> {
             [true, false] => is_like(apart(q, p)),
             _ => false,
         })
+    }
+
+    /// Whether this is why a phase of one run is taken for that of another: of one of the two, as the
+    /// other may be what runs are compared with.
+    #[must_use]
+    pub fn is_told_by(&self, evidence: Evidence, p: usize, (a, b): (usize, usize)) -> bool {
+        let of = |r: usize| self.found.phases[p].runs[r].as_ref().map(|run| run.evidence);
+        [a, b].into_iter().any(|r| of(r) == Some(evidence))
     }
 
     /// Whether bursts of a phase may be in another phase in one of two runs: its run has both
