@@ -183,7 +183,7 @@ impl Comparison {
 
     /// How much of the run of which they have least the phases hold that are known to be the same,
     /// where these are not all.
-    fn known_part(&self) -> String {
+    pub(super) fn known_part(&self) -> String {
         if self.all_known() {
             return String::new();
         }
