@@ -18,6 +18,7 @@ use crate::phases::{Analysis, Method, Options, phases_of};
 use crate::watch::Hushed;
 use crate::{Stages, Watch};
 use anyhow::{Result, bail};
+use likewise::bursts::FewCpus;
 use likewise::bursts::Period;
 use likewise::bursts::scaling::{
     Calm, Change, Evidence, FactorKind, IterationsFrom, Measured, Measures, OneOff, Per, PhaseInRun,
@@ -96,7 +97,7 @@ pub struct Run {
     pub cpus: Option<u32>,
     /// The same, where there are more threads and never more than these compute
     /// at once: what a thread waits for is not known then.
-    pub few_cpus: Option<u32>,
+    pub few_cpus: Option<FewCpus>,
     /// How often it runs its loop, where that is known.
     pub iterations: Option<(u64, IterationsFrom)>,
     /// How well its phases match the reference's, by time.
