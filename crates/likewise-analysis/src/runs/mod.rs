@@ -120,6 +120,8 @@ pub struct Run {
     /// Time in which one thread alone computes, in bursts of no phase; of a run of one thread
     /// nothing.
     pub alone_in_no_phase: Nanos,
+    /// The same in bursts of any phase and of none.
+    pub alone_in_all: Nanos,
     /// Grouped bursts that are in no phase of the comparison.
     pub left: RunFigures,
 }
@@ -391,6 +393,12 @@ impl Phase {
     pub fn is_known(&self) -> bool {
         let in_run = |r: &usize| self.runs[*r].is_some() && self.is_sure(*r);
         (0..self.runs.len()).filter(in_run).count() >= 2
+    }
+
+    /// Whether its efficiency is told in any run but the base.
+    pub fn is_compared(&self) -> bool {
+        let is_told = |(r, change): (usize, &Option<Change>)| change.is_some() && r != self.scaling.base;
+        self.scaling.changes.iter().enumerate().any(is_told)
     }
 
     /// The largest share it has of a run's computing time.

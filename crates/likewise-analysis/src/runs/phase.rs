@@ -87,7 +87,7 @@ impl Comparison {
         let told: Vec<String> = reasons.iter().map(of).collect();
         Some(format!(
             "It cannot be told whether {phases} {} {are} the same in all runs. Nothing is said of {them} in the runs of \
-             which this is so; “?” stands before the figures.",
+             which this is so; “?” stands before the times, and in place of the efficiency.",
             told.join(", ")
         ))
     }
@@ -114,13 +114,20 @@ pub(super) fn phase(
         of_steps.or_else(|| is_unlike().then_some(Doubt::Calm))
     };
     let doubts: Vec<Option<Doubt>> = (0..measured.len()).map(doubt).collect();
-    scaling.stops_at = scaling.stops_at.filter(|&at| doubts[at].is_none());
     let hardly_runs = |r: usize| measures.hardly_runs(p, r);
+    let base = measured[scaling.base].as_ref();
     for (r, change) in scaling.changes.iter_mut().enumerate() {
+        *change = change.take().map(|change| measures.clocked(change, (scaling.base, r)));
         if hardly_runs(scaling.base) || hardly_runs(r) {
             *change = change.take().map(Change::hardly_running);
         }
+        // Of what may be two things, one over the other is no efficiency.
+        let is_undivided = base.zip(measured[r].as_ref()).is_some_and(|(base, now)| is_undivided(base, now));
+        if doubts[r].is_some() || is_undivided {
+            *change = None;
+        }
     }
+    scaling.stops_at = scaling.stops_at.filter(|&at| scaling.changes[at].is_some());
     let slow = |r: usize| {
         (r != scaling.base && doubts[r].is_none())
             .then(|| measures.slow_tasks(p, (scaling.base, r), &measured, threshold))?
@@ -166,6 +173,14 @@ fn doubt(
     }
 }
 
+/// Whether a phase is one burst in a run of more threads, beside which others compute: threads that
+/// cannot divide it say nothing by not doing so. One that computes alone is serial.
+fn is_undivided(base: &Measured, now: &Measured) -> bool {
+    now.figures.run_threads > base.figures.run_threads
+        && now.figures.instances == 1
+        && !now.figures.is_serial()
+}
+
 /// How many times as much work a run is to do as the one before.
 fn work_of(scaling: Scaling, before: &Measured, now: &Measured) -> f64 {
     match scaling {
@@ -193,4 +208,25 @@ fn same_part(a: &Measured, b: &Measured) -> bool {
     };
     let is_serial = a.figures.is_serial() || b.figures.is_serial();
     is_serial && a_all == b_all && work.ln().abs() <= (a_threads / b_threads).ln().abs()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use likewise::bursts::scaling::RunFigures;
+    use likewise::table::Nanos;
+
+    /// "Phase 3 stops scaling at 14 threads: load balance, × 0.71" was told of one burst on 10 and on 14.
+    #[test]
+    fn one_burst_is_not_divided() {
+        let of = |run_threads, instances, alone| {
+            let (total, alone) = (Nanos(1_000), Nanos(alone));
+            Measured::once(RunFigures { run_threads, instances, total, alone, ..RunFigures::default() })
+        };
+        let base = of(10, 1, 0);
+        assert!(is_undivided(&base, &of(14, 1, 0)));
+        assert!(!is_undivided(&base, &of(14, 2, 0)), "two bursts may be on two threads");
+        assert!(!is_undivided(&base, &of(10, 1, 0)), "nothing is to be divided");
+        assert!(!is_undivided(&base, &of(14, 1, 1_000)), "all others wait");
+    }
 }

@@ -75,6 +75,11 @@ impl Comparison {
                 percent(change.efficiency),
                 gains(&change)
             ),
+            None if !self.looked_at().any(Phase::is_compared) && self.looked_at().any(Phase::is_known) => {
+                "How phases scale is not said: each that is known to be the same is one burst on more threads, which \
+                 these cannot divide."
+                    .to_owned()
+            }
             None if self.all_known() => {
                 format!("Every phase keeps an efficiency of {threshold} or more{}.", self.but_for_chance())
             }

@@ -24,6 +24,7 @@ pub fn cause_of(change: &Change) -> &'static str {
     match change.worst().map(|factor| factor.kind) {
         Some(FactorKind::LoadBalance) if change.is_serial => "serial",
         Some(FactorKind::Rate) if change.hardly_runs => "cannot tell",
+        Some(FactorKind::Frequency) if change.clock.is_some() => "fewer cycles counted per second",
         Some(kind) => cause(kind),
         None => "cannot tell",
     }
