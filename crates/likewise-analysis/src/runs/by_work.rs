@@ -4,10 +4,6 @@ use super::{Analysed, Comparison, Settings, run_bursts};
 use crate::Stages;
 use likewise::bursts::scaling::{RunBursts, match_by_work, repeats_in_no_order};
 
-/// Phases are matched by their work alone if those that match hold this share of each run's
-/// computing time. Of two programs that have nothing in common, a phase may do the same work.
-const MOST: f64 = 0.5;
-
 impl Comparison {
     /// Compares runs of which neither calls nor the order of steps tell which phase is which;
     /// `None` if their work does not either.
@@ -17,7 +13,7 @@ impl Comparison {
         let repeats = repeats_in_no_order(&views, &found);
         let mut comparison = Self::repeated(analysed, settings, (&found, &repeats), stages);
         // A little may do the same work by chance.
-        if (0..comparison.runs.len()).any(|r| comparison.known_share(r) < MOST) {
+        if comparison.n_known() < comparison.runs.len() {
             return None;
         }
         let text = "Neither calls nor the order of steps tell which phases are the same: bursts that do the same work \

@@ -15,6 +15,11 @@ const NO_INSTRUCTIONS: &str = "why cannot be told, as there are no instructions"
 /// Why that of instructions per time does, where threads hardly run.
 const HARDLY_RUNS: &str = "why cannot be told, as threads hardly run in it";
 
+/// What differs by more than the clock.
+const COUNTED: &str = "cycles counted per second";
+/// Why it does.
+const NOT_COUNTED: &str = "else time in the system, in locks or off the CPU";
+
 /// The factors that cost most, with the others that cost much.
 pub(super) fn losses(change: &Change) -> String {
     let name = |factor: &Factor| match factor.kind {
@@ -49,7 +54,13 @@ fn told(change: &Change, factors: &[Factor], name: impl Fn(&Factor) -> &'static 
         factors.iter().filter(|factor| std::ptr::eq(*factor, first) || factor.value.ln() / most >= ALSO);
     let (unknown, known): (Vec<&Factor>, Vec<&Factor>) =
         much.partition(|factor| why_unknown(change, factor).is_some());
-    let named = |f: &&Factor| format!("{}, × {}", name(f), times(f.value));
+    let named = |f: &&Factor| match change.clock.filter(|_| f.kind == FactorKind::Frequency) {
+        None => format!("{}, × {}", name(f), times(f.value)),
+        Some(clock) => {
+            let more = if f.value < 1.0 { "fewer" } else { "more" };
+            format!("{more} {COUNTED}, × {} (clock × {}; {NOT_COUNTED})", times(f.value), times(clock))
+        }
+    };
     let mut parts: Vec<String> = known.iter().map(named).collect();
     for factor in &unknown {
         let why = why_unknown(change, factor).unwrap_or_default();
@@ -130,6 +141,7 @@ mod tests {
             factors,
             in_cpu: None,
             hardly_runs: false,
+            clock: None,
         }
     }
 
@@ -143,6 +155,21 @@ mod tests {
         assert_eq!(losses(&of(&[(Time, 0.4), (LoadBalance, 0.9)])), NO_INSTRUCTIONS, "it costs little");
         assert_eq!(gains(&of(&[(Time, 2.5), (LoadBalance, 0.9)])), NO_INSTRUCTIONS);
         assert_eq!(losses(&of(&[(Instructions, 0.9), (Ipc, 0.5)])), "lower IPC, × 0.50");
+    }
+
+    /// "Fewer cycles per second, × 0.77" was told where the clock was × 0.91.
+    #[test]
+    fn cycles_that_are_not_counted_are_no_clock() {
+        use FactorKind::{Frequency, Ipc};
+        let factors = [(Frequency, 0.77), (Ipc, 0.98)];
+        let told = losses(&of(&factors).clocked(0.91));
+        let begin = "fewer cycles counted per second, × 0.77 (clock × 0.91; ";
+        assert!(told.starts_with(begin), "{told}");
+        assert_eq!(cause_of(&of(&factors).clocked(0.91)), "fewer cycles counted per second");
+        assert_eq!(losses(&of(&factors).clocked(0.78)), "fewer cycles per second, × 0.77");
+        assert_eq!(losses(&of(&[(Ipc, 0.5)]).clocked(0.78)), "lower IPC, × 0.50");
+        let more = gains(&of(&[(Frequency, 1.3)]).clocked(1.0));
+        assert!(more.starts_with("more cycles counted per second, × 1.30 (clock"), "{more}");
     }
 
     #[test]

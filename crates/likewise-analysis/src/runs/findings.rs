@@ -183,7 +183,7 @@ impl Comparison {
 
     /// How much of the run of which they have least the phases hold that are known to be the same,
     /// where these are not all.
-    fn known_part(&self) -> String {
+    pub(super) fn known_part(&self) -> String {
         if self.all_known() {
             return String::new();
         }
@@ -373,8 +373,8 @@ impl Comparison {
         let in_run = |phase: &Phase, r: usize| of_phase(phase, r).unwrap_or(0.0);
         let loss = |phase: &Phase| (phase.number, (in_run(phase, run) - work * in_run(phase, base)) / all);
         let largest = self.phases.iter().map(loss).max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
-        let is_sure =
-            |number: u32| self.phases.iter().any(|phase| phase.number == number && phase.is_sure(run));
+        let is_compared = |phase: &Phase| phase.is_sure(run) && phase.change(run).is_some();
+        let is_sure = |number: u32| self.phases.iter().any(|of| of.number == number && is_compared(of));
         largest.filter(|(number, part)| all > 0.0 && *part > 0.1 && is_sure(*number))
     }
 

@@ -32,7 +32,12 @@ impl Comparison {
         let one = |p: usize| phase(measures, (found, repeats), (p, calms), (scaling, threshold));
         let phases: Vec<Phase> = (0..found.phases.len()).filter_map(one).collect();
         let all = in_all.whole();
-        let whole = all.as_ref().and_then(|all| phase_scaling(all, scaling, threshold));
+        let mut whole = all.as_ref().and_then(|all| phase_scaling(all, scaling, threshold));
+        for PhaseScaling { base, changes, .. } in whole.iter_mut() {
+            for (r, change) in changes.iter_mut().enumerate() {
+                *change = change.take().map(|change| in_all.clocked(change, (*base, r)));
+            }
+        }
         let of_runs = OfRuns {
             repeats,
             measures,
@@ -94,7 +99,7 @@ impl Comparison {
             self.notes.push(format!(
                 "Whether all computation is the same work in all runs cannot be told (phases of which that is so have \
                  more than {} of a run's time, or bursts that took long once can be told in some runs alone): nothing \
-                 is said of it, and “?” stands before its figures.",
+                 is said of it, and “?” stands in place of its efficiency.",
                 percent(1.0 - self.threshold)
             ));
         }
@@ -175,6 +180,7 @@ impl OfRuns<'_> {
             iteration_lengths: period.map_or_else(Vec::new, |p| lengths(p, repeats.in_period[r])),
             without_serial: in_all.without(r, serial),
             alone_in_no_phase: in_all.alone_in_no_phase(r),
+            alone_in_all: in_all.alone_in_all(r),
             left: measures.left(r),
         }
     }

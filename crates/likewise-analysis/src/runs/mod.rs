@@ -1,6 +1,7 @@
 //! Several runs of one program, their common phases and how these scale.
 
 mod by_clock;
+mod by_code;
 mod by_work;
 mod causes;
 mod few_cpus;
@@ -17,6 +18,7 @@ use crate::phases::{Analysis, Method, Options, phases_of};
 use crate::watch::Hushed;
 use crate::{Stages, Watch};
 use anyhow::{Result, bail};
+use likewise::bursts::FewCpus;
 use likewise::bursts::Period;
 use likewise::bursts::scaling::{
     Calm, Change, Evidence, FactorKind, IterationsFrom, Measured, Measures, OneOff, Per, PhaseInRun,
@@ -65,6 +67,10 @@ pub struct Settings {
 const THRESHOLD: f64 = 0.8;
 const THRESHOLD_OF_SAME_THREADS: f64 = 0.95;
 
+/// Phases are matched otherwise than by the order of steps where those that match then hold this share
+/// of a run's computing time. Of two programs that have nothing in common, one may do the same.
+const MOST: f64 = 0.5;
+
 /// A share of a run's computing time that is worth a note, if it is in no phase.
 const MUCH: f64 = 0.05;
 
@@ -91,7 +97,7 @@ pub struct Run {
     pub cpus: Option<u32>,
     /// The same, where there are more threads and never more than these compute
     /// at once: what a thread waits for is not known then.
-    pub few_cpus: Option<u32>,
+    pub few_cpus: Option<FewCpus>,
     /// How often it runs its loop, where that is known.
     pub iterations: Option<(u64, IterationsFrom)>,
     /// How well its phases match the reference's, by time.
@@ -114,6 +120,8 @@ pub struct Run {
     /// Time in which one thread alone computes, in bursts of no phase; of a run of one thread
     /// nothing.
     pub alone_in_no_phase: Nanos,
+    /// The same in bursts of any phase and of none.
+    pub alone_in_all: Nanos,
     /// Grouped bursts that are in no phase of the comparison.
     pub left: RunFigures,
 }
@@ -250,26 +258,42 @@ impl Comparison {
         if on_few_cpus {
             return Self::on_few_cpus(&analysed, settings, &found, stages);
         }
+        let comparison = Self::of_matched(&analysed, settings, &found, stages);
+        let comparison = match comparison.n_known() == analysed.len() {
+            true => comparison,
+            false => Self::by_code(&analysed, settings, &comparison, stages).unwrap_or(comparison),
+        };
+        let is_known = comparison.wall_per.is_some() || comparison.looked_at().any(Phase::is_known);
+        if comparison.same_threads() && !is_known {
+            return Self::by_work(&analysed, settings, stages).unwrap_or(comparison);
+        }
+        comparison
+    }
+
+    /// Compares runs of which it is known which phase is which.
+    fn of_matched(analysed: &[Analysed], settings: Settings, found: &RunMatch, stages: &mut Stages) -> Self {
+        let views: Vec<RunBursts<'_>> = analysed.iter().map(|run| run_bursts(&run.analysis)).collect();
         let periods: Vec<Option<Period>> =
             analysed.iter().map(|run| run.analysis.period().found.clone().ok()).collect();
-        let mut repeats = repeats(&views, &found, &periods, settings.total);
+        let mut repeats = repeats(&views, found, &periods, settings.total);
         // A farm of tasks has no iterations, but as much work on any number of threads.
         let threads: BTreeSet<u64> = views.iter().map(RunBursts::threads).collect();
         let is_total = repeats.whole.is_none() && threads.len() > 1 && is_same_work(&views);
         if is_total {
-            repeats = self::repeats(&views, &found, &periods, true);
+            repeats = self::repeats(&views, found, &periods, true);
         }
-        let mut comparison = Self::repeated(&analysed, settings, (&found, &repeats), stages);
+        let mut comparison = Self::repeated(analysed, settings, (found, &repeats), stages);
         if is_total {
             let text = "How many iterations there are cannot be told, but all runs do the same work within 5%, over \
                         all threads: whole runs are compared.";
             comparison.notes.push(text.to_owned());
         }
-        let is_known = repeats.whole.is_some() || comparison.looked_at().any(Phase::is_known);
-        if comparison.same_threads() && !is_known {
-            return Self::by_work(&analysed, settings, stages).unwrap_or(comparison);
-        }
         comparison
+    }
+
+    /// In how many runs phases that are known to be the same hold half of the computing time.
+    fn n_known(&self) -> usize {
+        (0..self.runs.len()).filter(|&r| self.known_share(r) >= MOST).count()
     }
 
     /// Compares runs of which it is known which phase is which, and how often each is run.
@@ -369,6 +393,12 @@ impl Phase {
     pub fn is_known(&self) -> bool {
         let in_run = |r: &usize| self.runs[*r].is_some() && self.is_sure(*r);
         (0..self.runs.len()).filter(in_run).count() >= 2
+    }
+
+    /// Whether its efficiency is told in any run but the base.
+    pub fn is_compared(&self) -> bool {
+        let is_told = |(r, change): (usize, &Option<Change>)| change.is_some() && r != self.scaling.base;
+        self.scaling.changes.iter().enumerate().any(is_told)
     }
 
     /// The largest share it has of a run's computing time.

@@ -2,7 +2,7 @@
 
 use super::{Comparison, InRun, LEAST_MATCH, Phase};
 use likewise::bursts::scaling::{
-    Calm, Change, Measured, Measures, PhaseInRun, Repeats, RunMatch, Scaling, phase_scaling,
+    Calm, Change, Evidence, Measured, Measures, PhaseInRun, Repeats, RunMatch, Scaling, phase_scaling,
 };
 use likewise::words::listed;
 use std::collections::BTreeMap;
@@ -87,7 +87,7 @@ impl Comparison {
         let told: Vec<String> = reasons.iter().map(of).collect();
         Some(format!(
             "It cannot be told whether {phases} {} {are} the same in all runs. Nothing is said of {them} in the runs of \
-             which this is so; “?” stands before the figures.",
+             which this is so; “?” stands before the times, and in place of the efficiency.",
             told.join(", ")
         ))
     }
@@ -113,13 +113,20 @@ pub(super) fn phase(
         of_steps.or_else(|| is_unlike().then_some(Doubt::Calm))
     };
     let doubts: Vec<Option<Doubt>> = (0..measured.len()).map(doubt).collect();
-    scaling.stops_at = scaling.stops_at.filter(|&at| doubts[at].is_none());
     let hardly_runs = |r: usize| measures.hardly_runs(p, r);
+    let base = measured[scaling.base].as_ref();
     for (r, change) in scaling.changes.iter_mut().enumerate() {
+        *change = change.take().map(|change| measures.clocked(change, (scaling.base, r)));
         if hardly_runs(scaling.base) || hardly_runs(r) {
             *change = change.take().map(Change::hardly_running);
         }
+        // Of what may be two things, one over the other is no efficiency.
+        let is_undivided = base.zip(measured[r].as_ref()).is_some_and(|(base, now)| is_undivided(base, now));
+        if doubts[r].is_some() || is_undivided {
+            *change = None;
+        }
     }
+    scaling.stops_at = scaling.stops_at.filter(|&at| scaling.changes[at].is_some());
     let slow = |r: usize| {
         (r != scaling.base && doubts[r].is_none())
             .then(|| measures.slow_tasks(p, (scaling.base, r), &measured, threshold))?
@@ -158,13 +165,15 @@ fn doubt(
     let moved =
         || measures.may_be_moved(p, runs, growth, least) || measures.may_be_other(p, runs, growth, least);
     let split = || measures.may_be_split(p, runs, least) || measures.may_be_joined(p, runs, least);
-    if !same_part(now, before) {
+    // Where code tells the phase, neither who runs it nor how bursts are grouped does.
+    let is_grouped = !measures.is_told_by(Evidence::Code, p, runs);
+    if is_grouped && !same_part(now, before) {
         Some(Doubt::Threads)
-    } else if measures.mixed(p, a, b) > least {
+    } else if is_grouped && measures.mixed(p, a, b) > least {
         Some(Doubt::Mixed)
     } else if moved() {
         Some(Doubt::Moved)
-    } else if split() {
+    } else if is_grouped && split() {
         Some(Doubt::Split)
     } else {
         let is_divided = scaling == Scaling::Strong && before.figures.run_threads != now.figures.run_threads;
@@ -173,6 +182,14 @@ fn doubt(
         let code = measures.is_of_other_code(p, runs).then_some(Doubt::Code);
         code.or_else(bursts).or_else(divided)
     }
+}
+
+/// Whether a phase is one burst in a run of more threads, beside which others compute: threads that
+/// cannot divide it say nothing by not doing so. One that computes alone is serial.
+fn is_undivided(base: &Measured, now: &Measured) -> bool {
+    now.figures.run_threads > base.figures.run_threads
+        && now.figures.instances == 1
+        && !now.figures.is_serial()
 }
 
 /// How many times as much work a run is to do as the one before.
@@ -207,7 +224,8 @@ fn same_part(a: &Measured, b: &Measured) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use likewise::bursts::scaling::{Evidence, MatchedPhase};
+    use likewise::bursts::scaling::{Evidence, MatchedPhase, RunFigures};
+    use likewise::table::Nanos;
 
     /// "2 bursts of phase 2 take far longer …: in the figures they are as they are otherwise" was
     /// told of the main work of a run, in a phase that matched by 0.18.
@@ -223,5 +241,19 @@ mod tests {
         assert_eq!(surely_matched(&found, 0), [Some(0), Some(1), None, Some(0)]);
         assert_eq!(surely_matched(&found, 1), [None, Some(1), None, None]);
         assert_eq!(surely_matched(&found, 2), [None; 4]);
+    }
+
+    /// "Phase 3 stops scaling at 14 threads: load balance, × 0.71" was told of one burst on 10 and on 14.
+    #[test]
+    fn one_burst_is_not_divided() {
+        let of = |run_threads, instances, alone| {
+            let (total, alone) = (Nanos(1_000), Nanos(alone));
+            Measured::once(RunFigures { run_threads, instances, total, alone, ..RunFigures::default() })
+        };
+        let base = of(10, 1, 0);
+        assert!(is_undivided(&base, &of(14, 1, 0)));
+        assert!(!is_undivided(&base, &of(14, 2, 0)), "two bursts may be on two threads");
+        assert!(!is_undivided(&base, &of(10, 1, 0)), "nothing is to be divided");
+        assert!(!is_undivided(&base, &of(14, 1, 1_000)), "all others wait");
     }
 }

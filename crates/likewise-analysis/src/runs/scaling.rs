@@ -68,12 +68,18 @@ impl Comparison {
         let most = self.looked_at().filter_map(of_phase);
         match most.max_by(|a, b| a.1.efficiency.total_cmp(&b.1.efficiency)) {
             Some((phase, change)) => format!(
-                "No phase{} falls below an efficiency of {threshold}{}; phase {phase} is far above 100%, at {}: {}.",
+                "No phase{} falls below an efficiency of {threshold}{}{}; phase {phase} is far above 100%, at {}: {}.",
                 if self.all_known() { "" } else { " that is known to be the same in all runs" },
                 self.but_for_chance(),
+                self.known_part(),
                 percent(change.efficiency),
                 gains(&change)
             ),
+            None if !self.looked_at().any(Phase::is_compared) && self.looked_at().any(Phase::is_known) => {
+                "How phases scale is not said: each that is known to be the same is one burst on more threads, which \
+                 these cannot divide."
+                    .to_owned()
+            }
             None if self.all_known() => {
                 format!("Every phase keeps an efficiency of {threshold} or more{}.", self.but_for_chance())
             }
@@ -81,8 +87,9 @@ impl Comparison {
                 "Which phases scale cannot be told: none is known to be the same in two runs.".to_owned()
             }
             None => format!(
-                "Every phase that is known to be the same in all runs keeps an efficiency of {threshold} or more{}.",
-                self.but_for_chance()
+                "Every phase that is known to be the same in all runs keeps an efficiency of {threshold} or more{}{}.",
+                self.but_for_chance(),
+                self.known_part()
             ),
         }
     }
@@ -108,10 +115,11 @@ impl Comparison {
         }
         let (which, fall) = if below.len() == 1 { ("phase", "falls") } else { ("phases", "fall") };
         Some(format!(
-            "As weak scaling no phase{} falls below an efficiency of {}{}; as strong scaling {which} {} {fall} below it.",
+            "As weak scaling no phase{} falls below an efficiency of {}{}{}; as strong scaling {which} {} {fall} below it.",
             if self.all_known() { "" } else { " that is known to be the same in all runs" },
             percent(self.threshold),
             self.but_for_chance(),
+            self.known_part(),
             listed(&below)
         ))
     }

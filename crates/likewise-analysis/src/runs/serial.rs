@@ -82,14 +82,31 @@ impl Comparison {
             return None;
         }
         let is_told = |(_, share): &(usize, f64)| self.same_threads() || *share >= SERIAL_SHARE;
-        let told = shares.into_iter().filter(is_told);
-        let told: Vec<String> = told.map(|(r, share)| self.at(r, share)).collect();
+        let told = shares.iter().filter(|of| is_told(of));
+        let told: Vec<String> = told.map(|&(r, share)| self.at(r, share)).collect();
+        // What is in a phase in one run may be in none in another: together they are of one thing.
+        let in_all = |&(r, _): &(usize, f64)| {
+            let run = &self.runs[r];
+            self.at(r, run.alone_in_all.0 as f64 / run.elapsed.0.max(1) as f64)
+        };
+        let in_all: Vec<String> = shares.iter().map(in_all).collect();
         Some(format!(
             "Some bursts that are in no phase are serial, one {} computes while no other does; of the wall time \
-             they have {}.",
+             they have {}. In all, with those of phases, one computes alone for {}.",
             self.unit(),
-            told.join(", ")
+            told.join(", "),
+            in_all.join(", ")
         ))
+    }
+
+    /// That a serial phase is not found in some runs of several threads: it may be in no phase there, and
+    /// as serial.
+    fn not_found(&self, phase: &Phase) -> String {
+        let lacks = |&r: &usize| phase.runs[r].is_none() && self.runs[r].whole.run_threads > 1;
+        match (0..self.runs.len()).any(|r| lacks(&r)) {
+            true => " Where it is not found, it may be as serial in no phase.".to_owned(),
+            false => String::new(),
+        }
     }
 
     /// What is said of the runs of several threads in which a phase is not serial, if there
@@ -110,7 +127,7 @@ impl Comparison {
             .collect();
         let is_sure = others.iter().all(|(_, run)| run.matched.confidence >= WELL);
         match (others.is_empty(), in_part.is_empty()) {
-            (true, _) => String::new(),
+            (true, _) => self.not_found(phase),
             (false, true) if is_sure => " In the other runs that have it, it is not serial.".to_owned(),
             (false, true) => " In the other runs, what it is taken for is not serial.".to_owned(),
             (false, false) => {

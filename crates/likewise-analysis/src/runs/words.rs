@@ -24,6 +24,7 @@ pub fn cause_of(change: &Change) -> &'static str {
     match change.worst().map(|factor| factor.kind) {
         Some(FactorKind::LoadBalance) if change.is_serial => "serial",
         Some(FactorKind::Rate) if change.hardly_runs => "cannot tell",
+        Some(FactorKind::Frequency) if change.clock.is_some() => "fewer cycles counted per second",
         Some(kind) => cause(kind),
         None => "cannot tell",
     }
@@ -80,6 +81,7 @@ pub fn evidence(evidence: Evidence) -> &'static str {
         Evidence::Sequence => "sequence",
         Evidence::Figures => "figures",
         Evidence::Calls => "calls",
+        Evidence::Code => "code",
     }
 }
 

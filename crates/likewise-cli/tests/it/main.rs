@@ -4,6 +4,7 @@ mod alike;
 mod bursts;
 mod code;
 mod compare_clock;
+mod compare_code;
 mod compare_defects;
 mod compare_moved;
 mod counters;

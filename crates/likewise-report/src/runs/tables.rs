@@ -44,7 +44,7 @@ pub(super) fn phases(comparison: &Comparison) -> String {
     let _ = write!(out, "<tbody{}>", table::marked("all"));
     for (r, run) in comparison.runs.iter().enumerate() {
         let name = if r == 0 { head("All computation", "", runs) } else { String::new() };
-        let change = comparison.whole.changes[r].as_ref();
+        let change = comparison.whole.changes[r].as_ref().filter(|_| comparison.is_sure_of_all(r));
         let compared = comparison.per.zip(run.all.as_ref());
         let stops = comparison.whole.stops_at == Some(r);
         out.push_str(&line(
@@ -129,9 +129,7 @@ fn line(
         (number(factor.map(|f| f.value)), low)
     };
     let efficiency = change.map(|c| c.efficiency);
-    let is_unsure = run.is_none() && !comparison.is_sure_of_all(r);
     let mark = match change {
-        _ if is_unsure => "?",
         Some(c) if c.may_be_chance(threshold) => "~",
         Some(c) if c.is_off_core(threshold) => "*",
         _ => "",

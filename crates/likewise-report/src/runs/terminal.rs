@@ -121,7 +121,7 @@ fn efficiency(comparison: &Comparison, change: Option<&Change>) -> String {
     change.map_or_else(|| "–".to_owned(), |c| format!("{}{}", mark(c), percent(c.efficiency)))
 }
 
-/// Before a figure of what may be another phase, or other work.
+/// Before a time of what may be another phase, and in place of what compares it, or other work.
 const UNSURE: &str = "?";
 
 /// Before a figure that differs by no more than repetitions do.
@@ -138,9 +138,9 @@ fn whole_line(comparison: &Comparison) -> Vec<String> {
     let mean = |run: &Run| run.all.as_ref().map_or_else(|| run.whole.mean(), Measured::mean);
     cells.extend(comparison.runs.iter().map(|run| time(mean(run))));
     let is_sure = |r: usize| whole.changes[r].is_none() || comparison.is_sure_of_all(r);
-    let told = |r: usize| {
-        let text = efficiency(comparison, whole.changes[r].as_ref());
-        if is_sure(r) { text } else { format!("{UNSURE}{text}") }
+    let told = |r: usize| match is_sure(r) {
+        true => efficiency(comparison, whole.changes[r].as_ref()),
+        false => UNSURE.to_owned(),
     };
     cells.extend((0..whole.changes.len()).map(told));
     let change = whole.stops_at.and_then(|r| whole.changes[r].as_ref());
@@ -162,7 +162,10 @@ fn phase_line(comparison: &Comparison, phase: &Phase) -> Vec<String> {
     };
     let each = || phase.runs.iter().enumerate();
     cells.extend(each().map(|(r, run)| sure(r, known(run.as_ref().map(|run| run.measured.mean()), time))));
-    cells.extend((0..phase.runs.len()).map(|r| sure(r, efficiency(comparison, phase.change(r)))));
+    cells.extend((0..phase.runs.len()).map(|r| match phase.is_sure(r) || phase.runs[r].is_none() {
+        true => efficiency(comparison, phase.change(r)),
+        false => UNSURE.to_owned(),
+    }));
     cells.push(phase.scaling.stops_at.map_or_else(|| "–".to_owned(), |r| stopping(comparison, r)));
     cells.push(phase.cause().unwrap_or("–").to_owned());
     cells.push(known(phase.confidence(), |x| format!("{x:.2}")));

@@ -54,6 +54,11 @@ impl<'t> Clock<'t> {
         Some(Self { cycles, rate: rate.max(SLOWEST) })
     }
 
+    /// Cycles per ns of most of the run.
+    pub(super) fn rate(&self) -> f64 {
+        self.rate
+    }
+
     /// For how long a burst is on a core at that clock, in ns; NaN where it is not known.
     pub(super) fn time(&self, burst: usize) -> f64 {
         self.cycles.get(burst) / self.rate

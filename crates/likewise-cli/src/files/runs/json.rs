@@ -43,7 +43,7 @@ fn run_json(comparison: &Comparison, run: &Run, r: usize) -> Value {
         "elapsed_ns": run.elapsed.0,
         "shared_cpus": run.shared_cpus,
         "cpus": run.cpus,
-        "few_cpus": run.few_cpus,
+        "few_cpus": run.few_cpus.map(|few| few.cpus),
         "compared_wall_ns": run.wall,
         "compared_longest_ns": run.all.as_ref().map(|all| all.longest),
         "on_core": run.all.as_ref().and_then(Measured::on_core),

@@ -1,4 +1,5 @@
-//! Phases of runs whose bursts are grouped by the calls that they lie between.
+//! Phases of runs that are told by their code: by the calls that bursts lie between, or by the
+//! functions that they run.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -27,12 +28,35 @@ use crate::table::Nanos;
 /// O(n log r) for n bursts in r regions.
 #[must_use]
 pub fn match_by_calls(runs: &[RunBursts<'_>]) -> Option<RunMatch> {
+    by_regions(runs, Evidence::Calls)
+}
+
+/// Bursts of the same parallel function are the same phase in all runs of an OpenMP program, and
+/// so is what is outside of regions between the same two. The function is what a burst runs, and
+/// not what stands around it: so clusters tell nothing here, and neither does how many bursts a
+/// thread has. `None` where the bursts of a run are not of OpenMP's regions.
+///
+/// # Returns
+/// As of [`match_runs`](super::match_runs), with a confidence of 1.
+///
+/// # Panics
+/// If a clustering does not label just the complete bursts.
+///
+/// # Complexity
+/// As of [`match_by_calls`].
+#[must_use]
+pub fn match_by_code(runs: &[RunBursts<'_>]) -> Option<RunMatch> {
+    let is_parallel = |run: &RunBursts<'_>| run.table.code.as_ref().is_some_and(|code| code.parallel);
+    runs.iter().all(is_parallel).then(|| by_regions(runs, Evidence::Code)).flatten()
+}
+
+fn by_regions(runs: &[RunBursts<'_>], evidence: Evidence) -> Option<RunMatch> {
     for run in runs {
         assert_eq!(run.complete.len(), run.clustering.labels.len(), "a label for every complete burst");
     }
     let of_runs = regions(runs);
-    let seen: Vec<BTreeMap<u32, InRun>> =
-        runs.iter().zip(&of_runs).map(|(run, regions)| by_region(run, regions)).collect::<Option<_>>()?;
+    let in_run = |(run, regions)| by_region(run, regions, evidence);
+    let seen: Vec<BTreeMap<u32, InRun>> = runs.iter().zip(&of_runs).map(in_run).collect::<Option<_>>()?;
     let reference = reference(runs);
     let totals: Vec<f64> = seen.iter().map(|of_run| of_run.values().map(|r| r.time).sum()).collect();
     let share = |region: u32| {
@@ -45,7 +69,8 @@ pub fn match_by_calls(runs: &[RunBursts<'_>]) -> Option<RunMatch> {
     order.dedup();
     order.sort_by_cached_key(|&region| Reverse(Total(share(region))));
     let times: Vec<f64> = seen.iter().map(|of_run| times(of_run, &seen[reference])).collect();
-    let phase = |&region: &u32| MatchedPhase { runs: phase_in_runs(region, &seen, (reference, &times)) };
+    let told = |&region: &u32| phase_in_runs(region, &seen, (reference, &times), evidence);
+    let phase = |region: &u32| MatchedPhase { runs: told(region) };
     let phases = order.iter().map(phase).collect();
     let number: BTreeMap<u32, u32> = order.iter().zip(0..).map(|(&region, p)| (region, p)).collect();
     let phase_of =
@@ -79,13 +104,14 @@ impl InRun {
     }
 }
 
-fn by_region(run: &RunBursts<'_>, regions: &RegionOf) -> Option<BTreeMap<u32, InRun>> {
+fn by_region(run: &RunBursts<'_>, regions: &RegionOf, evidence: Evidence) -> Option<BTreeMap<u32, InRun>> {
+    let is_by_cluster = evidence == Evidence::Calls;
     let mut found: BTreeMap<u32, InRun> = BTreeMap::new();
     let mut region_of: Vec<Option<u32>> = vec![None; run.clustering.n_clusters];
     for ((i, label), region) in run.complete.iter().zip(&run.clustering.labels).zip(regions) {
         let Some(region) = *region else {
             // A cluster that no calls tell of.
-            if label.is_some() {
+            if label.is_some() && is_by_cluster {
                 return None;
             }
             continue;
@@ -93,7 +119,7 @@ fn by_region(run: &RunBursts<'_>, regions: &RegionOf) -> Option<BTreeMap<u32, In
         let here = found.entry(region).or_default();
         if let Some(id) = label {
             let of_cluster = *region_of[id.index()].get_or_insert(region);
-            if of_cluster != region {
+            if of_cluster != region && is_by_cluster {
                 return None;
             }
             *here.clusters.entry(*id).or_default() += 1;
@@ -124,15 +150,17 @@ fn phase_in_runs(
     region: u32,
     seen: &[BTreeMap<u32, InRun>],
     (reference, times): (usize, &[f64]),
+    evidence: Evidence,
 ) -> Vec<Option<PhaseInRun>> {
     let present = |&r: &usize| seen[r].contains_key(&region);
     let base = std::iter::once(reference).chain(0..seen.len()).find(present).unwrap_or(reference);
     let in_run = |r: usize| {
         let (here, there) = (seen[r].get(&region)?, seen[base].get(&region)?);
         let counts = |of: &InRun, r: usize| (of.per_thread(), times[r]);
-        let (confidence, evidence) = match r == base {
-            true => (1.0, Evidence::Reference),
-            false => (counts_alike(counts(here, r), counts(there, base)), Evidence::Calls),
+        let (confidence, evidence) = match evidence {
+            _ if r == base => (1.0, Evidence::Reference),
+            Evidence::Code => (1.0, evidence),
+            _ => (counts_alike(counts(here, r), counts(there, base)), evidence),
         };
         Some(PhaseInRun { clusters: here.clusters(), noise: here.noise, confidence, evidence })
     };
@@ -216,6 +244,48 @@ pub(super) mod tests {
         assert_eq!(moved.len(), n.div_ceil(2));
         assert_eq!(moved.iter().map(|of| of[0]).sum::<usize>(), n);
         assert!(moved.iter().all(|of| of[0] == of[1]));
+    }
+
+    /// Bursts of parallel functions by phase, `function` of each; the rest is outside of regions.
+    fn parallel(iterations: usize, function: impl Fn(usize) -> Option<usize>) -> Made {
+        let mut run = named(iterations, |phase| format!("f{phase} (a.c:1)"));
+        let places: Vec<String> = (0..run.clustering.n_clusters).map(|f| format!("f{f} (a.c:1)")).collect();
+        let place = |f: usize| PlaceId::from_index(f);
+        let region = |label: &Option<ClusterId>| match label.and_then(|id| function(id.index())) {
+            Some(f) => Region { function: place(f), ..Region::default() },
+            None => Region { before: place(0), after: place(1), ..Region::default() },
+        };
+        let regions = run.clustering.labels.iter().map(region).collect();
+        run.table.code = Some(Code { places, regions, parallel: true });
+        run
+    }
+
+    #[test]
+    fn a_function_is_a_phase_whatever_its_clusters_are() {
+        let one = parallel(10, |phase| (phase > 0).then_some(phase));
+        let n = one.clustering.n_clusters;
+        assert!(n > 2);
+        // One cluster of all bursts, and other numbers of bursts.
+        let mut other = parallel(25, |phase| (phase > 0).then_some(phase));
+        other.clustering.labels.iter_mut().for_each(|label| *label = Some(ClusterId::from_index(0)));
+        other.clustering.n_clusters = 1;
+        assert_eq!(match_by_calls(&[one.bursts(), other.bursts()]), None, "clusters of unlike code");
+        let found = match_by_code(&[one.bursts(), other.bursts()]).expect("functions tell");
+        assert_eq!(found.phases.len(), n);
+        for phase in &found.phases {
+            let evidence: Vec<_> = phase.runs.iter().flatten().map(|r| (r.evidence, r.confidence)).collect();
+            assert_eq!(evidence.len(), 2, "{phase:?}");
+            assert!(
+                evidence.contains(&(Evidence::Code, 1.0)) && evidence.contains(&(Evidence::Reference, 1.0))
+            );
+        }
+        // Two functions that one run has in one, as it was inlined: one phase is not found there.
+        let inlined = parallel(10, |phase| (phase > 0).then_some(phase.min(n - 2)));
+        let found = match_by_code(&[one.bursts(), inlined.bursts()]).expect("functions tell");
+        assert_eq!(found.phases.iter().filter(|phase| phase.runs.iter().any(Option::is_none)).count(), 1);
+        // Calls are no functions.
+        let calls = named(10, |phase| format!("f{phase} (a.c:1)"));
+        assert_eq!(match_by_code(&[one.bursts(), calls.bursts()]), None);
     }
 
     #[test]

@@ -253,6 +253,9 @@ pub struct Change {
     /// Whether threads hardly run in it in one of the two runs: then the factor of instructions
     /// per time says for how much of it they wait, and not how fast they run.
     pub hardly_runs: bool,
+    /// How many times the clock of the run it is, where cycles per time differ by another factor:
+    /// the rest is no clock, but time in which none are counted.
+    pub clock: Option<f64>,
 }
 
 /// What of a change is there in CPU time.
@@ -295,6 +298,16 @@ impl Change {
             factors.push(Factor { kind: FactorKind::Rate, value });
         }
         Self { factors, hardly_runs: true, ..self }
+    }
+
+    /// The same, where the clock of the run is so many times that of the smallest run. Where cycles per
+    /// time are fewer or more than this explains, by a twentieth, counters stand still for a part of
+    /// the time of one of the runs: they count what a program does itself, and not the system.
+    #[must_use]
+    pub fn clocked(self, clock: f64) -> Self {
+        let frequency = self.factors.iter().find(|f| f.kind == FactorKind::Frequency);
+        let rest = frequency.map_or(0.0, |f| (f.value / clock).ln().abs());
+        Self { clock: (rest > ANOTHER_CLOCK).then_some(clock), ..self }
     }
 
     /// The least factor: the most of what is lost.
@@ -431,6 +444,7 @@ pub(super) fn change(base: &Measured, now: &Measured, scaling: Scaling) -> Chang
         factors,
         in_cpu,
         hardly_runs: false,
+        clock: None,
     }
 }
 
@@ -519,6 +533,9 @@ fn balance_may_be_chance(ln_ratio: f64, base: &Measured, now: &Measured) -> bool
     }
     ratios(base, now).is_some_and(|ratios| ln_ratio.abs() <= far_by_chance(&ratios))
 }
+
+/// Logarithms of two clocks that differ by no more are one: they are known to 1.6 % each.
+const ANOTHER_CLOCK: f64 = 0.05;
 
 /// Fewer threads do not tell how much their ratios vary.
 const LEAST_THREADS: usize = 5;

@@ -52,6 +52,8 @@ pub(super) struct Lone {
     pub(super) is_lone: Vec<bool>,
     /// Their time without any other thread.
     pub(super) alone: Nanos,
+    /// The same of all bursts of the run, whether in a phase or not.
+    pub(super) of_all: Nanos,
 }
 
 impl Lone {
@@ -68,7 +70,7 @@ impl Lone {
             *is_lone &= is_nearly_all(alone[i] as f64, table.duration[i].0 as f64);
             sum += if *is_lone { alone[i] } else { 0 };
         }
-        Self { is_lone, alone: Nanos(sum) }
+        Self { is_lone, alone: Nanos(sum), of_all: Nanos(alone.iter().sum()) }
     }
 }
 

@@ -33,6 +33,8 @@ pub enum Evidence {
     Figures,
     /// It lies between the same calls.
     Calls,
+    /// It runs the same parallel function, or lies outside of regions between the same two.
+    Code,
 }
 
 /// A phase in one of the runs.

@@ -8,11 +8,12 @@ use super::factors::{Factor, RunFigures, Scaling, change, figures_of, phase_figu
 use super::lone::{self, Lone, alone_of};
 use super::matched::{Evidence, RunBursts, RunMatch};
 use super::measured::{Measured, Threads};
-use super::repeats::{Per, PhaseRepeats, Repeats};
+use super::repeats::{Per, PhaseRepeats, Repeats, is_same};
 use super::spread::Evenness;
 use super::steps::SAME_WORK;
 use super::strays::Strays;
 use super::times::{ByTask, OddTasks, Times, as_many_each, odd_tasks, threads_of};
+use crate::bursts::clock::Clock;
 use crate::bursts::findings::LEAST_SHARE;
 use crate::cluster::ClusterId;
 use crate::table::Nanos;
@@ -97,6 +98,8 @@ pub struct Measures<'a> {
     /// Of each run and phase.
     code: Vec<Vec<CodeOfPhase>>,
     lone: Vec<Lone>,
+    /// Of each run, the cycles per ns that most of its cycles are counted at.
+    pub(super) clocks: Vec<Option<f64>>,
     /// Of each run and phase.
     pub(super) evenness: Vec<Vec<Evenness>>,
 }
@@ -158,7 +161,22 @@ impl<'a> Measures<'a> {
         let lone = (0..runs.len()).map(lone).collect();
         let evenness =
             runs.iter().zip(&found.phase_of).map(|(run, of)| Evenness::of_all(run, of, n)).collect();
-        Self { runs, found, repeats, figures, threads, members, cpu, clusters, strays, code, lone, evenness }
+        let clocks = runs.iter().map(|run| Some(Clock::of(run.table)?.rate())).collect();
+        Self {
+            runs,
+            found,
+            repeats,
+            figures,
+            threads,
+            members,
+            cpu,
+            clusters,
+            strays,
+            code,
+            lone,
+            clocks,
+            evenness,
+        }
     }
 
     /// The share of a phase's time that may belong to another phase in one of
@@ -203,15 +221,14 @@ impl<'a> Measures<'a> {
         let times: Vec<Option<Times>> =
             (0..self.runs.len()).map(|r| self.times(p, r, &self.members[r][p])).collect();
         let shortest = times.iter().flatten().map(Times::n).min().unwrap_or(1);
+        let is_dealt_out = self.repeats.in_no_order || self.is_dealt_out(p);
         let of_run = |(r, times): (usize, &Option<Times>)| {
             let times = times.as_ref()?;
             let block = if *per == Per::Run { times.n() } else { shortest };
             let of = |figures, times: &Times| {
                 let of = Measured::of(figures, repetitions[r], times, block, &self.threads[r]);
                 match per {
-                    Per::Burst if self.repeats.in_no_order => {
-                        Measured { usual_balance: None, ..of.balanced(Some(1.0)) }
-                    }
+                    _ if is_dealt_out => Measured { usual_balance: None, ..of.balanced(Some(1.0)) },
                     Per::Burst => of.balanced(times.balance(block)),
                     _ => of,
                 }
@@ -224,6 +241,22 @@ impl<'a> Measures<'a> {
             Some(measured)
         };
         times.iter().enumerate().map(of_run).collect()
+    }
+
+    /// Whether a phase that is told by its code is dealt out: where several threads of a run have it, they
+    /// have unlike numbers of its bursts. Who has how many then says nothing of load balance: who has
+    /// fewer does something else meanwhile.
+    fn is_dealt_out(&self, p: usize) -> bool {
+        let is_uneven = |r: usize| {
+            let counts = self.members[r][p].chunk_by(|a, b| a.0 == b.0).map(<[_]>::len);
+            let (n, least, most) = counts
+                .fold((0, usize::MAX, 0), |(n, least, most), own| (n + 1, own.min(least), own.max(most)));
+            let least = if n == self.threads[r].len() { least } else { 0 };
+            n > 1 && !is_same(least as f64, most as f64)
+        };
+        let is_by_code = |r: usize| self.is_told_by(Evidence::Code, p, (r, r));
+        let mut runs = 0..self.runs.len();
+        runs.clone().any(is_by_code) && runs.any(is_uneven)
     }
 
     /// Times of the threads in as many repetitions as each has bursts, or as
@@ -359,10 +392,8 @@ impl<'a> Measures<'a> {
             work *= self.repeats.phases[in_a].times[a] / self.repeats.phases[in_b].times[b] / growth;
             [work.ln().abs(), ipc.unwrap_or(1.0).ln().abs()]
         };
-        let is_by_calls = |r: usize| {
-            self.found.phases[p].runs[r].as_ref().is_some_and(|run| run.evidence == Evidence::Calls)
-        };
-        let is_told = [a, b].into_iter().any(is_by_calls);
+        let is_told =
+            self.is_told_by(Evidence::Calls, p, (a, b)) || self.is_told_by(Evidence::Code, p, (a, b));
         if a == b || is_told || [a, b].into_iter().any(|r| of(r, p).instances == 0) {
             return false;
         }
@@ -376,6 +407,14 @@ impl<'a> Measures<'a> {
             [true, false] => is_like(apart(q, p)),
             _ => false,
         })
+    }
+
+    /// Whether this is why a phase of one run is taken for that of another: of one of the two, as the
+    /// other may be what runs are compared with.
+    #[must_use]
+    pub fn is_told_by(&self, evidence: Evidence, p: usize, (a, b): (usize, usize)) -> bool {
+        let of = |r: usize| self.found.phases[p].runs[r].as_ref().map(|run| run.evidence);
+        [a, b].into_iter().any(|r| of(r) == Some(evidence))
     }
 
     /// Whether bursts of a phase may be in another phase in one of two runs: its run has both
@@ -450,6 +489,12 @@ impl<'a> Measures<'a> {
     #[must_use]
     pub fn alone_in_no_phase(&self, run: usize) -> Nanos {
         self.lone[run].alone
+    }
+
+    /// The time of a run in which one thread alone computes, in whatever phase or in none.
+    #[must_use]
+    pub fn alone_in_all(&self, run: usize) -> Nanos {
+        self.lone[run].of_all
     }
 
     /// The tasks that take longer in a phase in run `now` than in run `base`,

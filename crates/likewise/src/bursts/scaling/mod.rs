@@ -32,7 +32,7 @@ mod threads;
 mod times;
 mod told;
 
-pub use by_calls::match_by_calls;
+pub use by_calls::{match_by_calls, match_by_code};
 pub use by_work::match_by_work;
 pub use factors::{
     Change, CpuChange, Factor, FactorKind, PhaseScaling, RunFigures, Scaling, phase_scaling, scaling_of,

@@ -1,6 +1,6 @@
 //! What is said of runs and phases by how much work they are.
 
-use super::factors::{RunFigures, Scaling, scaling_of, whole_run};
+use super::factors::{Change, RunFigures, Scaling, scaling_of, whole_run};
 use super::measures::Measures;
 use super::repeats::Per;
 use crate::median;
@@ -127,6 +127,15 @@ impl Measures<'_> {
         let by_cycles = figures.iter().filter_map(|of| Some((of.frequency()?, of.cycles?)));
         let usual = median::weighted(by_cycles.collect());
         usual.zip(figures[p].frequency()).is_some_and(|(usual, own)| own < HARDLY_RUNS * usual)
+    }
+
+    /// A change from one run to another, beside that of the clock of the runs, where this is known.
+    #[must_use]
+    pub fn clocked(&self, change: Change, (a, b): (usize, usize)) -> Change {
+        match (self.clocks[a], self.clocks[b]) {
+            (Some(before), Some(now)) => change.clocked(now / before),
+            _ => change,
+        }
     }
 
     /// Whether a phase is compared per burst, as it is not known how often it is to be run.
