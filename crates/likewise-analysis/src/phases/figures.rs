@@ -29,11 +29,11 @@ pub struct Figures {
     pub serial: Vec<SerialPhase>,
     /// For what share of their time bursts are on a core, where that is known.
     pub on_core: OnCore,
-    /// For how long bursts sleep, of the part of the run that is looked at.
+    /// For how long bursts sleep by their cycles, of the part of the run that is looked at.
     pub slept: Slept,
 }
 
-/// Bursts that sleep ([`OnCore::asleep_bursts`]), as far as they are in the part of the run that is
+/// Bursts that sleep ([`OnCore::asleep_bursts`]) by their cycles, as far as they are in the part of the run that is
 /// looked at.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Slept {
@@ -69,6 +69,17 @@ impl Slept {
         }
         let length = part.end.saturating_sub(part.start).0.max(1) as f64;
         Self { time, longest: longest.into_iter().map(|own| own.0 as f64 / length).collect() }
+    }
+
+    /// That such bursts are compared with none, without the names of phases; where it is worth it.
+    pub(crate) fn note(&self) -> Option<String> {
+        let time = self.time.iter().fold(Nanos::ZERO, |sum, time| sum.saturating_add(*time));
+        self.longest.iter().any(|share| *share >= NOTEWORTHY).then(|| {
+            format!(
+                "In bursts of {time} in all, less than a tenth of the cycles that the clock of the run makes is \
+                 counted. Their threads sleep, wait or are in the system there, and count as waiting."
+            )
+        })
     }
 }
 
@@ -129,7 +140,8 @@ fn serial(
     let on_core = OnCore::of(table, &labels, n_clusters, traced.cpus);
     // While programs start up, tasks do not wait for one another.
     let part = traced.part.clone().unwrap_or(run);
-    let slept = Slept::of(table, (&labels, n_clusters), &on_core.asleep_bursts, &part);
+    let asleep = on_core.by_cycles.as_ref().map_or(&[][..], |_| &on_core.asleep_bursts[..]);
+    let slept = Slept::of(table, (&labels, n_clusters), asleep, &part);
     let table = &*traced.looked_at(table);
     if traced.part.is_some() {
         let is_inside = |i: usize| table.begin[i] >= part.start && table.end(i) <= part.end;

@@ -8,7 +8,7 @@ impl Comparison {
     /// Compares runs of which neither calls nor the order of steps tell which phase is which;
     /// `None` if their work does not either.
     pub(super) fn by_work(analysed: &[Analysed], settings: Settings, stages: &mut Stages) -> Option<Self> {
-        let views: Vec<RunBursts<'_>> = analysed.iter().map(|run| run_bursts(&run.analysis)).collect();
+        let views: Vec<RunBursts<'_>> = analysed.iter().map(run_bursts).collect();
         let found = stages.time("match", || match_by_work(&views))?;
         let repeats = repeats_in_no_order(&views, &found);
         let mut comparison = Self::repeated(analysed, settings, (&found, &repeats), stages);

@@ -23,7 +23,7 @@ impl Comparison {
         found: &RunMatch,
         stages: &mut Stages,
     ) -> Self {
-        let views: Vec<_> = analysed.iter().map(|run| run_bursts(&run.analysis)).collect();
+        let views: Vec<_> = analysed.iter().map(run_bursts).collect();
         let repeats = repeats(&views, found, &vec![None; views.len()], true);
         let mut comparison = Self::repeated(analysed, settings, (found, &repeats), stages);
         let n = comparison.runs.len();

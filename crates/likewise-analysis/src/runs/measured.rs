@@ -5,7 +5,6 @@ use super::{
     Analysed, Comparison, MUCH, OfThread, Phase, Run, Settings, THRESHOLD, THRESHOLD_OF_SAME_THREADS,
     few_cpus, run_bursts, same_threads,
 };
-use crate::phases::Analysis;
 use likewise::bursts::Period;
 use likewise::bursts::scaling::{
     Calm, Measured, Measures, Per, PhaseScaling, Repeats, RunFigures, RunMatch, Scaling, computing_within,
@@ -23,8 +22,7 @@ impl Comparison {
         (found, repeats): (&RunMatch, &Repeats),
         (measures, in_all, calms): (&Measures<'_>, &Measures<'_>, &[Calm]),
     ) -> Self {
-        let facts: Vec<RunFigures> =
-            analysed.iter().map(|run| whole_run(&run_bursts(&run.analysis))).collect();
+        let facts: Vec<RunFigures> = analysed.iter().map(|run| whole_run(&run_bursts(run))).collect();
         let told_scaling = settings.scaling.is_none().then(|| measures.scaling());
         let scaling = settings.scaling.or(told_scaling.map(|told| told.scaling)).unwrap_or(Scaling::Strong);
         let is_rounded = analysed.iter().any(|run| run.analysis.drawn_times);
@@ -153,11 +151,12 @@ struct OfRuns<'a> {
 }
 
 impl OfRuns<'_> {
-    fn run(&self, r: usize, Analysed { name, analysis }: &Analysed, whole: RunFigures) -> Run {
+    fn run(&self, r: usize, analysed: &Analysed, whole: RunFigures) -> Run {
+        let Analysed { name, analysis, .. } = analysed;
         let Self { repeats, measures, in_all, all, serial, phases } = self;
         let all = all.and_then(|all| all[r].clone());
         let by_thread = all.as_ref().map_or_else(Vec::new, |all| in_all.by_thread(r, all));
-        let (wall, in_wall) = of_wall(repeats, analysis, r).unzip();
+        let (wall, in_wall) = of_wall(repeats, analysed, r).unzip();
         let period = analysis.period().found.as_ref().ok();
         Run {
             name: name.clone(),
@@ -199,8 +198,8 @@ fn matched(phases: &[Phase], r: usize) -> f64 {
 
 /// What a run, or an iteration of it, takes by the clock in ns, and what each
 /// thread computes of that: all of it, as an iteration may hold what others lack.
-fn of_wall(repeats: &Repeats, analysis: &Analysis, r: usize) -> Option<(f64, Vec<OfThread>)> {
-    let bursts = run_bursts(analysis);
+fn of_wall(repeats: &Repeats, run: &Analysed, r: usize) -> Option<(f64, Vec<OfThread>)> {
+    let (analysis, bursts) = (&run.analysis, run_bursts(run));
     match (repeats.whole?, &analysis.period().found) {
         (Per::Run, _) => Some((analysis.length().0 as f64, computing_within(&bursts, None))),
         (_, Ok(period)) => {
@@ -225,6 +224,6 @@ fn notes(run: &Analysed) -> Vec<String> {
     let figures = &run.analysis.figures;
     let of_phases = [figures.serial_note(), figures.on_core_note(&run.analysis.stats)];
     let is_left = |note: &&String| !of_phases.iter().flatten().any(|of| of == *note);
-    let notes = run.analysis.notes.iter().filter(is_left);
-    notes.map(|note| format!("{}: {note}", run.name)).collect()
+    let notes = run.analysis.notes.iter().filter(is_left).cloned();
+    notes.chain(figures.slept.note()).map(|note| format!("{}: {note}", run.name)).collect()
 }

@@ -1,5 +1,6 @@
 //! Several runs of one program, their common phases and how these scale.
 
+mod awake;
 mod by_clock;
 mod by_code;
 mod by_work;
@@ -14,6 +15,7 @@ mod serial;
 mod wall;
 mod words;
 
+use self::awake::Awake;
 use crate::phases::{Analysis, Method, Options, phases_of};
 use crate::watch::Hushed;
 use crate::{Stages, Watch};
@@ -48,6 +50,8 @@ type OfThread = ((u32, u32, u32), f64);
 struct Analysed {
     name: String,
     analysis: Analysis,
+    /// The same without the bursts in which threads sleep, where there are some.
+    awake: Option<Awake>,
 }
 
 /// What was asked for.
@@ -220,7 +224,8 @@ pub fn compare(
         stages.add_all(of_run);
         analysis.has_all_states()?;
         analysis.is_of_threads()?;
-        analysed.push(Analysed { name, analysis });
+        let awake = Awake::of(&analysis);
+        analysed.push(Analysed { name, analysis, awake });
         all_of_as_many(&analysed)?;
     }
     let _bar = watch.spinner("Matching");
@@ -234,7 +239,7 @@ fn all_of_as_many(analysed: &[Analysed]) -> Result<()> {
     if first.analysis.part == last.analysis.part {
         return Ok(());
     }
-    let told = |Analysed { name, analysis }: &Analysed| match analysis.part {
+    let told = |Analysed { name, analysis, .. }: &Analysed| match analysis.part {
         Some(RanksRead { read, of }) => format!("'{name}' has the bursts of {read} of {of} ranks"),
         None => format!("'{name}' those of all its ranks"),
     };
@@ -250,8 +255,8 @@ impl Comparison {
     fn of(mut analysed: Vec<Analysed>, settings: Settings, stages: &mut Stages) -> Self {
         let on_few_cpus = analysed.iter().any(|run| few_cpus::of(&run.analysis).is_some());
         let cpus = |run: &Analysed| run.analysis.traced.cpus.filter(|_| on_few_cpus);
-        analysed.sort_by_cached_key(|run| (cpus(run), RunBursts::threads(&run_bursts(&run.analysis))));
-        let views: Vec<RunBursts<'_>> = analysed.iter().map(|run| run_bursts(&run.analysis)).collect();
+        analysed.sort_by_cached_key(|run| (cpus(run), RunBursts::threads(&run_bursts(run))));
+        let views: Vec<RunBursts<'_>> = analysed.iter().map(run_bursts).collect();
         let by_calls = analysed.iter().all(|run| run.analysis.grouped.method == Method::Places);
         let by_calls = || by_calls.then(|| match_by_calls(&views)).flatten();
         let found = stages.time("match", || by_calls().unwrap_or_else(|| match_runs(&views)));
@@ -303,7 +308,7 @@ impl Comparison {
         (found, repeats): (&RunMatch, &Repeats),
         stages: &mut Stages,
     ) -> Self {
-        let views: Vec<RunBursts<'_>> = analysed.iter().map(|run| run_bursts(&run.analysis)).collect();
+        let views: Vec<RunBursts<'_>> = analysed.iter().map(run_bursts).collect();
         stages.time("scale", || {
             // A drawn time says nothing of a single burst.
             let of_run = |r: usize| match analysed[r].analysis.drawn_times {
@@ -439,11 +444,14 @@ fn same_threads(runs: &[RunFigures]) -> bool {
     runs.windows(2).all(|two| two[0].run_threads == two[1].run_threads)
 }
 
-fn run_bursts(analysis: &Analysis) -> RunBursts<'_> {
+fn run_bursts(run: &Analysed) -> RunBursts<'_> {
+    if let Some(Awake { table, complete, clustering }) = &run.awake {
+        return RunBursts { table, complete, clustering };
+    }
     RunBursts {
-        table: &analysis.table,
-        complete: &analysis.prepared.complete,
-        clustering: &analysis.grouped.clustering,
+        table: &run.analysis.table,
+        complete: &run.analysis.prepared.complete,
+        clustering: &run.analysis.grouped.clustering,
     }
 }
 
