@@ -19,7 +19,7 @@ impl Comparison {
         order: &Self,
         stages: &mut Stages,
     ) -> Option<Self> {
-        let views: Vec<RunBursts<'_>> = analysed.iter().map(|run| run_bursts(&run.analysis)).collect();
+        let views: Vec<RunBursts<'_>> = analysed.iter().map(|run| run_bursts(run)).collect();
         let found = stages.time("match", || match_by_code(&views))?;
         let mut comparison = Self::of_matched(analysed, settings, &found, stages);
         if comparison.n_known() <= order.n_known() {

@@ -277,7 +277,7 @@ impl Comparison {
 
     /// Compares runs of which it is known which phase is which.
     fn of_matched(analysed: &[Analysed], settings: Settings, found: &RunMatch, stages: &mut Stages) -> Self {
-        let views: Vec<RunBursts<'_>> = analysed.iter().map(|run| run_bursts(&run.analysis)).collect();
+        let views: Vec<RunBursts<'_>> = analysed.iter().map(|run| run_bursts(run)).collect();
         let periods: Vec<Option<Period>> =
             analysed.iter().map(|run| run.analysis.period().found.clone().ok()).collect();
         let mut repeats = repeats(&views, found, &periods, settings.total);
