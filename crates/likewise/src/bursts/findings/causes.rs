@@ -284,12 +284,16 @@ fn steps<'a>(stretches: &Stretches<'_>, parts: &'a [Part], whole: f64) -> Vec<St
         step.take_turns(stretches);
         step
     };
-    let mut steps: Vec<Step<'_>> = found.into_par_iter().map(step).collect();
+    let steps: Vec<Step<'_>> = found.into_par_iter().map(step).collect();
     let mut noises: Vec<f64> = steps.iter().filter_map(|step| step.noise).collect();
     noises.sort_unstable_by(f64::total_cmp);
     let usual = median::upper(&noises).map_or(NOISE, |usual| usual.max(NOISE));
-    steps.retain(|step| step.is_uneven(stretches, usual) && !step.is_made_up(stretches));
-    steps
+    let uneven = |step: Step<'a>| match step.is_uneven(stretches, usual) {
+        true => vec![step],
+        // One part may cost much where the others are even.
+        false => step.odd(stretches, usual, LEAST_SHARE * whole),
+    };
+    steps.into_iter().flat_map(uneven).filter(|step| !step.is_made_up(stretches)).collect()
 }
 
 /// Whether it is in one stretch, and there each thread has one burst of a label at most.

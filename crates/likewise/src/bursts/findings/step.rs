@@ -129,20 +129,40 @@ impl<'a> Step<'a> {
         if is_serial(self) || self.is_steady(stretches) {
             return;
         }
-        let mut counts = vec![0; stretches.n_units()];
-        let mut parts = self.parts.clone();
-        parts.sort_by_key(|part| part.stretch);
-        let in_turn = in_turn(stretches, &parts);
-        let parts = parts.into_iter().zip(in_turn);
-        let [gain, mean] = parts.fold([0.0; 2], |[gain, mean], (part, in_turn)| {
-            let by_length = by_length(stretches, part, (in_turn, &mut counts));
-            let [own_gain, own_mean] = by_length.unwrap_or([part.gain, part.mean]);
-            [gain + own_gain, mean + own_mean]
-        });
+        let add = |[gain, mean]: [f64; 2], (_, own): (_, [f64; 2])| [gain + own[0], mean + own[1]];
+        let [gain, mean] = self.by_turns(stretches).into_iter().fold([0.0; 2], add);
         self.gain = gain;
         if !self.is_steady(stretches) {
             self.mean = mean;
         }
+    }
+
+    /// The parts in order of time, and what balance would win in each and the mean that it is
+    /// compared with; where a wave runs through the units, by the lengths of bursts.
+    fn by_turns(&self, stretches: &Stretches<'_>) -> Vec<(&'a Part, [f64; 2])> {
+        let mut counts = vec![0; stretches.n_units()];
+        let mut parts = self.parts.clone();
+        parts.sort_by_key(|part| part.stretch);
+        let in_turn = in_turn(stretches, &parts);
+        let mut cost = |(part, in_turn): (&'a Part, bool)| {
+            let by_length = by_length(stretches, part, (in_turn, &mut counts));
+            (part, by_length.unwrap_or([part.gain, part.mean]))
+        };
+        parts.into_iter().zip(in_turn).map(&mut cost).collect()
+    }
+
+    /// The parts that are uneven by themselves, each as a step, of one that is even in all: they cost
+    /// `least` or more, and the last unit is later than chance makes the last of so many in any part.
+    pub(super) fn odd(&self, stretches: &Stretches<'_>, usual: f64, least: f64) -> Vec<Self> {
+        if self.parts.len() < 2 || !self.parts.iter().any(|part| part.gain >= least) {
+            return Vec::new();
+        }
+        let draws = self.parts.iter().map(|part| part.n).sum();
+        let limit = by_chance(draws, 1.0, self.noise.unwrap_or(usual).min(VAGUE * NOISE));
+        let mut parts = self.by_turns(stretches);
+        parts.retain(|&(_, [gain, mean])| gain >= least && gain >= limit * mean);
+        let one = |(part, [gain, _]): (&'a Part, [f64; 2])| Self { gain, ..self.only(stretches, vec![part]) };
+        parts.into_iter().map(one).filter(|step| step.is_uneven(stretches, usual)).collect()
     }
 
     pub(super) fn costly(&self) -> impl Iterator<Item = &Part> {
