@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::finding::Cause;
-use super::shape::{NOISE, Shape, TOGETHER, above_mean, by_chance, cause, noise_of_single, ratio, shape};
+use super::finding::{Cause, LEAST_APART};
+use super::shape::{NOISE, Shape, TOGETHER, above_mean, by_chance, cause, ends, noise_of_single, ratio, shape};
 use super::stretches::{Part, Stretches};
 use crate::bursts::rates::instructions_and_cycles;
 use crate::bursts::serial::is_nearly_all;
@@ -23,8 +23,8 @@ const STEADY: f64 = 0.5;
 /// stretch takes.
 const DECIDES: f64 = 0.5;
 
-/// Units that take less of a step take part in it all the same if in the whole stretches they
-/// take less by no more than this share of it.
+/// Units that take less of a step, or more, are not apart from the others if in the whole stretches
+/// they take less, or more, by no more than this share of it.
 const MADE_UP: f64 = 0.5;
 
 /// Where a wave runs through the units, one in so many of them, or one, come or go from one
@@ -169,36 +169,42 @@ impl<'a> Step<'a> {
         self.parts.iter().copied().filter(|part| part.gain > 0.0)
     }
 
-    /// Whether those that take less of it do so much more else in the same stretches that they take
-    /// part by half of what they lack, or more: then it is not they that the others have to wait for.
+    /// Whether who takes less of it, or more, does so much more else in the same stretches, or less,
+    /// that half or less is left of what sets them apart.
+    ///
+    /// Who takes less is then not who the others have to wait for. Who takes more is hardly late
+    /// in these stretches, if they are even: phases that others do more of belong to the step.
     pub(super) fn is_made_up(&self, stretches: &Stretches<'_>) -> bool {
-        let Shape::Early(units) = shape(stretches, &self.times) else { return false };
+        let (units, sign) = match shape(stretches, &self.times) {
+            Shape::Early(units) => (units, 1.0),
+            _ if is_serial(self) || !self.is_steady(stretches) => return false,
+            _ if cause(stretches, &self.times, &self.instructions) == Cause::Speed => return false,
+            Shape::Late(units) => (units, -1.0),
+            _ => (ends(stretches, &self.times)[1].clone(), -1.0),
+        };
+        let (own, whole) = self.of_costly(stretches);
+        let [apart, left] = [&own, &whole].map(|times| sign * lacking(stretches, times, &units));
+        let is_even = || {
+            let mean = |(unit, time): (u32, &f64)| time / stretches.peers(unit);
+            above_mean(stretches, &whole) <= LEAST_APART * (0..).zip(&whole).map(mean).sum::<f64>()
+        };
+        apart > 0.0 && left < MADE_UP * apart && (sign > 0.0 || is_even())
+    }
+
+    /// The times of all units in the parts that cost something, and in the whole stretches of these.
+    fn of_costly(&self, stretches: &Stretches<'_>) -> (Vec<f64>, Vec<f64>) {
         let mut at: Vec<u32> = self.costly().map(|part| part.stretch).collect();
         at.sort_unstable();
         at.dedup();
-        let (mut whole, mut own) = (vec![0.0; stretches.n_units()], vec![0.0; stretches.n_units()]);
-        for &burst in at.iter().flat_map(|&stretch| stretches.of_stretch(stretch)) {
-            whole[stretches.unit(burst) as usize] += stretches.all.duration(burst) as f64;
-        }
-        for &burst in self.costly().flat_map(|part| &part.bursts) {
-            own[stretches.unit(burst) as usize] += stretches.all.duration(burst) as f64;
-        }
-        let is_named = named(stretches, &units);
-        // Each is compared with the others of its group.
-        let less = |times: &[f64]| -> f64 {
-            let mut groups = vec![[[0.0; 2]; 2]; stretches.n_groups()];
-            for (unit, &time) in times.iter().enumerate() {
-                let group = &mut groups[stretches.group_of(unit as u32)];
-                let [sum, n] = &mut group[usize::from(is_named[unit])];
-                (*sum, *n) = (*sum + time, *n + 1.0);
-            }
-            let lacks = |[[others, n_others], [own, n]]: [[f64; 2]; 2]| {
-                if n == 0.0 || n_others == 0.0 { 0.0 } else { n * others / n_others - own }
-            };
-            groups.into_iter().map(lacks).sum()
+        let sum = |bursts: &mut dyn Iterator<Item = u32>| {
+            let mut times = vec![0.0; stretches.n_units()];
+            bursts.for_each(|burst| {
+                times[stretches.unit(burst) as usize] += stretches.all.duration(burst) as f64;
+            });
+            times
         };
-        let lacking = less(&own);
-        lacking > 0.0 && less(&whole) < MADE_UP * lacking
+        let own = sum(&mut self.costly().flat_map(|part| part.bursts.iter().copied()));
+        (own, sum(&mut at.iter().flat_map(|&stretch| stretches.of_stretch(stretch).iter().copied())))
     }
 
     /// Whether it is done often enough that being slow in it is a trait of a unit.
@@ -241,6 +247,21 @@ impl<'a> Step<'a> {
             .fold([0.0; 2], |sum, part| [sum[0] + part.gain * part.most, sum[1] + part.gain * part.wall]);
         self.gain >= by_chance(n, 1.0, noise) * self.mean && most >= DECIDES * wall
     }
+}
+
+/// How much less time those units have than as many of the others, each of its group.
+fn lacking(stretches: &Stretches<'_>, times: &[f64], units: &[u32]) -> f64 {
+    let is_named = named(stretches, units);
+    let mut groups = vec![[[0.0; 2]; 2]; stretches.n_groups()];
+    for (unit, &time) in times.iter().enumerate() {
+        let group = &mut groups[stretches.group_of(unit as u32)];
+        let [sum, n] = &mut group[usize::from(is_named[unit])];
+        (*sum, *n) = (*sum + time, *n + 1.0);
+    }
+    let lacks = |[[others, n_others], [own, n]]: [[f64; 2]; 2]| {
+        if n == 0.0 || n_others == 0.0 { 0.0 } else { n * others / n_others - own }
+    };
+    groups.into_iter().map(lacks).sum()
 }
 
 /// Of each unit whether it is one of these.
