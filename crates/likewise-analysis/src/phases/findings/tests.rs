@@ -13,6 +13,12 @@ fn said(kind: FindingKind, scope: Scope, threads: &[(u32, u32)]) -> String {
 
 /// The same, of which so much is before the others begin.
 fn said_before(kind: FindingKind, scope: Scope, threads: &[(u32, u32)], before: Nanos) -> String {
+    let (finding, names) = made(kind, scope, threads);
+    sentence(&Finding { before, ..finding }, &names)
+}
+
+/// A finding of these, and all names.
+fn made(kind: FindingKind, scope: Scope, threads: &[(u32, u32)]) -> (Finding, Names) {
     let all: BTreeSet<ThreadName> = match scope {
         Scope::Run => names(&[(1, 1), (1, 2)]).into_iter().collect(),
         Scope::Task => (1..5).flat_map(|task| names(&[(task, 1), (task, 2), (task, 3)])).collect(),
@@ -29,12 +35,29 @@ fn said_before(kind: FindingKind, scope: Scope, threads: &[(u32, u32)], before: 
         until: None,
         begin: Nanos::ZERO,
         most: 0.0,
-        before,
+        before: Nanos::ZERO,
         stretches: 1,
         is_once: false,
+        at_other_times: false,
     };
-    let is_hybrid = scope == Scope::Task;
-    sentence(&finding, &Names { all, with_threads: true, is_hybrid })
+    (finding, Names { all, with_threads: true, is_hybrid: scope == Scope::Task })
+}
+
+#[test]
+fn what_is_done_at_different_times_is_not_to_be_spread() {
+    let told = |kind: FindingKind, threads: &[(u32, u32)]| {
+        let (finding, names) = made(kind, Scope::Run, threads);
+        sentence(&Finding { at_other_times: true, ..finding }, &names)
+    };
+    let serial = told(FindingKind::Serial { time: Nanos(4_000), alone: Nanos(4_000) }, &[(1, 1), (1, 2)]);
+    assert!(
+        serial.ends_with("one at a time. Done at the same time, 36.0% of the run would be won."),
+        "{serial}"
+    );
+    let kind = FindingKind::Imbalance { apart: 0.5, cause: Cause::Unknown, steady: false, times: None };
+    let uneven = told(kind, &[]);
+    let why = "another is last each time, as not all do it at the same time. Done at the same time, 36.0% of";
+    assert!(uneven.contains(why), "{uneven}");
 }
 
 #[test]

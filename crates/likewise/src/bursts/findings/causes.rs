@@ -147,7 +147,9 @@ fn complete(stretches: &Stretches<'_>, told: &mut Told<'_>, whole: f64) {
             *times = times.map(|_| factor);
             told.finding.share = won / whole;
         }
-        FindingKind::Imbalance { apart, .. } => *apart = told.finding.share * whole / mean,
+        FindingKind::Imbalance { apart, .. } => {
+            *apart = told.steps.iter().map(|step| step.gain).sum::<f64>() / mean;
+        }
         _ => {}
     }
 }
@@ -331,12 +333,10 @@ fn dearest(stretches: &Stretches<'_>, told: &Told<'_>) -> (Nanos, f64) {
     (all.begin(own.unwrap_or(dear.longest)), dear.gain)
 }
 
-/// What is to be said of one step.
-fn told<'a>(turns: &Turns<'_, '_>, step: Step<'a>, whole: f64, scope: Scope) -> Told<'a> {
-    let stretches = turns.stretches;
-    let labels = step.parts.iter().flat_map(|part| part.labels.iter().copied()).collect();
+/// What a step costs, before it is known why.
+fn unexplained(stretches: &Stretches<'_>, step: &Step<'_>, whole: f64, scope: Scope) -> Finding {
     let (phases, noise) = named(stretches, &step.parts);
-    let mut finding = Finding {
+    Finding {
         kind: FindingKind::Imbalance { apart: 0.0, cause: Cause::Unknown, steady: false, times: None },
         share: step.gain / whole,
         scope,
@@ -350,8 +350,16 @@ fn told<'a>(turns: &Turns<'_, '_>, step: Step<'a>, whole: f64, scope: Scope) -> 
         most: 0.0,
         before: Nanos::ZERO,
         stretches: step.costly().count() as u64,
-        is_once: is_once(stretches, &step),
-    };
+        is_once: is_once(stretches, step),
+        at_other_times: false,
+    }
+}
+
+/// What is to be said of one step.
+fn told<'a>(turns: &Turns<'_, '_>, step: Step<'a>, whole: f64, scope: Scope) -> Told<'a> {
+    let stretches = turns.stretches;
+    let labels = step.parts.iter().flat_map(|part| part.labels.iter().copied()).collect();
+    let mut finding = unexplained(stretches, &step, whole, scope);
     let (mut units, mut late) = (Vec::new(), false);
     let is_serial = is_serial(&step);
     // One that computes alone may be one of several that do so in turn.
@@ -388,6 +396,8 @@ fn told<'a>(turns: &Turns<'_, '_>, step: Step<'a>, whole: f64, scope: Scope) -> 
             finding.share = as_fast(stretches, std::slice::from_ref(&step), &units) / whole;
             finding.kind = FindingKind::SlowThreads { times: factor, everywhere: false };
         }
+    } else if let Some(won) = step.at_once(stretches) {
+        (finding.share, finding.at_other_times) = (won / whole, true);
     }
     Told { finding, steps: vec![step], labels, units, late }
 }
@@ -471,6 +481,7 @@ fn add(found: &mut Finding, other: &Finding) {
     found.take_place(other, 1.0);
     found.noise |= other.noise;
     found.is_once &= other.is_once;
+    found.at_other_times &= other.at_other_times;
     found.stretches = found.stretches.max(other.stretches);
 }
 

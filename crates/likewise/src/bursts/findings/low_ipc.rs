@@ -128,5 +128,6 @@ fn of_phase(kind: FindingKind, label: usize, (share, most): (f64, f64), begin: N
         before: Nanos::ZERO,
         stretches: 0,
         is_once: false,
+        at_other_times: false,
     }
 }

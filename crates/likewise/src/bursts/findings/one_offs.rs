@@ -235,6 +235,7 @@ fn one_off(stretches: &Stretches<'_>, part: &Part, late: &Late, is_alone: bool, 
         before: if is_alone { before_others(stretches, part) } else { Nanos::ZERO },
         stretches: 1,
         is_once: true,
+        at_other_times: false,
     }
 }
 
@@ -270,6 +271,7 @@ fn stalled(stretches: &Stretches<'_>, part: &Part, stall: &Stall, whole: f64) ->
         before: Nanos::ZERO,
         stretches: 1,
         is_once: true,
+        at_other_times: false,
     }
 }
 

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::finding::{Cause, LEAST_APART};
-use super::shape::{NOISE, Shape, TOGETHER, above_mean, by_chance, cause, ends, noise_of_single, ratio, shape};
+use super::shape::{
+    NOISE, Shape, TOGETHER, above_mean, by_chance, cause, ends, noise_of_single, ratio, shape,
+};
 use super::stretches::{Part, Stretches};
 use crate::bursts::rates::instructions_and_cycles;
 use crate::bursts::serial::is_nearly_all;
@@ -163,6 +165,19 @@ impl<'a> Step<'a> {
         parts.retain(|&(_, [gain, mean])| gain >= least && gain >= limit * mean);
         let one = |(part, [gain, _]): (&'a Part, [f64; 2])| Self { gain, ..self.only(stretches, vec![part]) };
         parts.into_iter().map(one).filter(|step| step.is_uneven(stretches, usual)).collect()
+    }
+
+    /// What would be won if the units did it at the same time, each for as long as it does, where
+    /// another is last each time and most of the cost is where half of them or fewer do it.
+    pub(super) fn at_once(&self, stretches: &Stretches<'_>) -> Option<f64> {
+        let is_of_few = |part: &Part| {
+            let units: BTreeSet<u32> = part.bursts.iter().map(|&burst| stretches.unit(burst)).collect();
+            2.0 * units.len() as f64 <= part.n
+        };
+        let parts = self.by_turns(stretches).into_iter();
+        let of_few: f64 = parts.filter(|(part, _)| is_of_few(part)).map(|(_, [gain, _])| gain).sum();
+        let won = self.gain - above_mean(stretches, &self.times);
+        (2.0 * of_few >= self.gain && won > 0.0).then_some(won)
     }
 
     pub(super) fn costly(&self) -> impl Iterator<Item = &Part> {
