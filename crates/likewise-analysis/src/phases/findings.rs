@@ -356,7 +356,7 @@ fn serial(finding: &Finding, names: &Names) -> String {
         ),
     };
     let how = if finding.at_other_times {
-        "Done at the same time".to_owned()
+        "Done at the same time, and evenly".to_owned()
     } else {
         format!("Spread over {all}")
     };
@@ -484,7 +484,7 @@ fn imbalance(finding: &Finding, names: &Names) -> String {
         far if far >= FAR => format!("takes {} times as long as", factor(1.0 + far)),
         near => format!("is {} above", percent(near)),
     };
-    let how = if finding.at_other_times { "Done at the same time" } else { "Even" };
+    let how = if finding.at_other_times { "Done at the same time, and evenly" } else { "Even" };
     format!(
         "{}{at} {slowest} {apart} {mean}, {last}. {how}, {} of the run would be won.",
         place(finding),

@@ -51,12 +51,12 @@ fn what_is_done_at_different_times_is_not_to_be_spread() {
     };
     let serial = told(FindingKind::Serial { time: Nanos(4_000), alone: Nanos(4_000) }, &[(1, 1), (1, 2)]);
     assert!(
-        serial.ends_with("one at a time. Done at the same time, 36.0% of the run would be won."),
+        serial.ends_with("one at a time. Done at the same time, and evenly, 36.0% of the run would be won."),
         "{serial}"
     );
     let kind = FindingKind::Imbalance { apart: 0.5, cause: Cause::Unknown, steady: false, times: None };
     let uneven = told(kind, &[]);
-    let why = "another is last each time, as not all do it at the same time. Done at the same time, 36.0% of";
+    let why = "another is last each time, as not all do it at the same time. Done at the same time, and evenly, 36.0% of";
     assert!(uneven.contains(why), "{uneven}");
 }
 

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::finding::{Cause, Finding, FindingKind, Gradient, LEAST_APART, LEAST_SHARE, ThreadName};
 use super::serial::{by_one, in_turn, is_all_by_one};
-use super::shape::{NOISE, SLOPE, Shape, above_mean, cause, ends, noise, ratio, shape};
+use super::shape::{NOISE, SLOPE, Shape, above_mean, cause, ends, noise_of_sums, ratio, shape};
 use super::since::{FEWEST, since};
 use super::step::{Step, Taken, is_done_elsewhere, is_serial};
 use super::stretches::{Part, Stretches};
@@ -54,7 +54,11 @@ pub(super) fn uneven(stretches: &Stretches<'_>, parts: &[Part], whole: f64, scop
     let all: Vec<Told<'_>> = steps.into_iter().map(|step| told(&turns, step, whole, scope)).collect();
     let mut found: Vec<Told<'_>> = Vec::new();
     for next in two_causes(&turns, all, whole, scope) {
-        match found.iter_mut().find(|told| is_same(&told.finding, &next.finding)) {
+        let when = |finding: &Finding| (finding.from, finding.until);
+        let is_same = |told: &&mut Told<'_>| {
+            is_same(&told.finding, &next.finding) && when(&told.finding) == when(&next.finding)
+        };
+        match found.iter_mut().find(is_same) {
             Some(same) => merge(same, next),
             None => found.push(next),
         }
@@ -147,9 +151,7 @@ fn complete(stretches: &Stretches<'_>, told: &mut Told<'_>, whole: f64) {
             *times = times.map(|_| factor);
             told.finding.share = won / whole;
         }
-        FindingKind::Imbalance { apart, .. } => {
-            *apart = told.steps.iter().map(|step| step.gain).sum::<f64>() / mean;
-        }
+        FindingKind::Imbalance { apart, .. } => *apart = told.finding.share * whole / mean,
         _ => {}
     }
 }
@@ -282,7 +284,7 @@ fn steps<'a>(stretches: &Stretches<'_>, parts: &'a [Part], whole: f64) -> Vec<St
     }
     let step = |(_, parts)| {
         let mut step = Step::of(stretches, parts);
-        step.noise = noise(stretches, &step.parts);
+        step.noise = noise_of_sums(stretches, &step.parts);
         step.take_turns(stretches);
         step
     };
@@ -336,6 +338,8 @@ fn dearest(stretches: &Stretches<'_>, told: &Told<'_>) -> (Nanos, f64) {
 /// What a step costs, before it is known why.
 fn unexplained(stretches: &Stretches<'_>, step: &Step<'_>, whole: f64, scope: Scope) -> Finding {
     let (phases, noise) = named(stretches, &step.parts);
+    let odd =
+        || step.parts.iter().filter(|_| step.is_odd).flat_map(|part| stretches.of_stretch(part.stretch));
     Finding {
         kind: FindingKind::Imbalance { apart: 0.0, cause: Cause::Unknown, steady: false, times: None },
         share: step.gain / whole,
@@ -344,8 +348,8 @@ fn unexplained(stretches: &Stretches<'_>, step: &Step<'_>, whole: f64, scope: Sc
         noise,
         threads: Vec::new(),
         gradient: None,
-        from: None,
-        until: None,
+        from: odd().map(|&burst| stretches.all.begin(burst)).min(),
+        until: odd().map(|&burst| stretches.all.end(burst)).max(),
         begin: Nanos::ZERO,
         most: 0.0,
         before: Nanos::ZERO,
@@ -396,8 +400,8 @@ fn told<'a>(turns: &Turns<'_, '_>, step: Step<'a>, whole: f64, scope: Scope) -> 
             finding.share = as_fast(stretches, std::slice::from_ref(&step), &units) / whole;
             finding.kind = FindingKind::SlowThreads { times: factor, everywhere: false };
         }
-    } else if let Some(won) = step.at_once(stretches) {
-        (finding.share, finding.at_other_times) = (won / whole, true);
+    } else {
+        finding.at_other_times = step.is_at_other_times(stretches);
     }
     Told { finding, steps: vec![step], labels, units, late }
 }

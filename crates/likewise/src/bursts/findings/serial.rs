@@ -33,9 +33,7 @@ pub(super) fn by_one(
     finding.share = if is_nearly_all(alone, own) { waited } else { waited.min(step.gain) } / whole;
     let mut times = vec![0.0; stretches.n_units()];
     step.costly().for_each(|part| times[part.unit as usize] += part.own);
-    if let Some(won) = at_once(stretches, &times) {
-        (finding.share, finding.at_other_times) = (finding.share.min(won / whole), true);
-    }
+    finding.at_other_times = is_spread(stretches, &times);
     units
 }
 
@@ -65,21 +63,18 @@ pub(super) fn in_turn(
     let [time, alone] =
         [time, (alone * time).round()].map(|time| serial_time(time, &finding.threads, finding.scope));
     finding.kind = FindingKind::Serial { time, alone };
-    let spread: f64 = parts().map(|part| part.time() * (1.0 - 1.0 / part.n)).sum();
-    let won = at_once(stretches, &step.times);
-    (finding.share, finding.at_other_times) =
-        (won.map_or(spread, |won| won.min(spread)) / whole, won.is_some());
+    finding.at_other_times = is_spread(stretches, &step.times);
+    finding.share = parts().map(|part| part.time() * (1.0 - 1.0 / part.n)).sum::<f64>() / whole;
     finding.stretches = parts().count() as u64;
     units
 }
 
-/// What would be won if units that compute alone for these times did so at the same time, if that is
-/// nearly all that an even spread of the times would win: then they are spread already.
-fn at_once(stretches: &Stretches<'_>, times: &[f64]) -> Option<f64> {
+/// Whether these times, for which units compute alone, are spread already: done at the same time, each
+/// for as long as it is, they would win nearly all that an even spread would.
+fn is_spread(stretches: &Stretches<'_>, times: &[f64]) -> bool {
     let spread = |(unit, time): (u32, &f64)| time * (1.0 - 1.0 / stretches.peers(unit));
     let spread: f64 = (0..).zip(times).map(spread).sum();
-    let won = spread - above_mean(stretches, times);
-    is_nearly_all(won, spread).then_some(won)
+    is_nearly_all(spread - above_mean(stretches, times), spread)
 }
 
 /// A time of the units that compute in turn; of the threads of each task, per task.

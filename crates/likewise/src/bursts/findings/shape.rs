@@ -127,10 +127,28 @@ pub(super) fn noise_of_single(parts: &[&Part]) -> bool {
 /// How far the same unit differs from itself by chance: the standard deviation of
 /// ln(time of the unit over the mean of all) from one part of a step to the next,
 /// if there are enough parts. It is taken from the median, because a stall or a
-/// lasting change is no chance. Each difference weighs as much as the shorter of its
-/// two parts takes: where a step grows, long parts decide over the sums that chance is
-/// compared with, and short ones differ by more.
+/// lasting change is no chance.
 pub(super) fn noise(stretches: &Stretches<'_>, parts: &[&Part]) -> Option<f64> {
+    let mut apart = changes(stretches, parts)?;
+    let middle = apart.len() / 2;
+    let order = |a: &(f64, f64), b: &(f64, f64)| a.0.total_cmp(&b.0);
+    (!apart.is_empty()).then(|| apart.select_nth_unstable_by(middle, order).1.0 / OF_MEDIAN)
+}
+
+/// The same for what is judged by sums over all parts: each difference weighs as much as the shorter
+/// of its two parts takes. Where a step grows, its long parts decide over the sums, and short ones
+/// differ by more.
+pub(super) fn noise_of_sums(stretches: &Stretches<'_>, parts: &[&Part]) -> Option<f64> {
+    median::weighted(changes(stretches, parts)?).map(|median| median / OF_MEDIAN)
+}
+
+/// Of a normal distribution, half of the draws are within 0.6745 standard deviations, and a
+/// difference of two has √2 times as much.
+const OF_MEDIAN: f64 = 0.6745 * std::f64::consts::SQRT_2;
+
+/// By how much ln(time over the mean) of each unit changes from one part to the next, and the mean
+/// time in the shorter of both. `None` of few parts.
+fn changes(stretches: &Stretches<'_>, parts: &[&Part]) -> Option<Vec<(f64, f64)>> {
     if noise_of_single(parts) {
         return None;
     }
@@ -154,9 +172,7 @@ pub(super) fn noise(stretches: &Stretches<'_>, parts: &[&Part]) -> Option<f64> {
             apart.extend(before.map(|[last, mean_before]| ((now - last).abs(), mean.min(mean_before))));
         }
     }
-    // Of a normal distribution, half of the draws are within 0.6745 standard
-    // deviations, and a difference of two has √2 times as much.
-    median::weighted(apart).map(|median| median / (0.6745 * std::f64::consts::SQRT_2))
+    Some(apart)
 }
 
 /// Of each group, the mean over its units.

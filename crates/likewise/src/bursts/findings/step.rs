@@ -63,6 +63,8 @@ pub(super) struct Step<'a> {
     /// How far bursts differ by chance, if it is done often enough to say so; of all
     /// parts, where only some are taken.
     pub(super) noise: Option<f64>,
+    /// Whether it is one part that is uneven, of a step that is even in all.
+    pub(super) is_odd: bool,
 }
 
 impl<'a> Step<'a> {
@@ -82,7 +84,7 @@ impl<'a> Step<'a> {
             instructions[part.unit as usize] -= work;
         }
         let (gain, mean) = parts.iter().fold((0.0, 0.0), |sum, part| (sum.0 + part.gain, sum.1 + part.mean));
-        Self { parts, gain, mean, times, instructions, taken: Taken::Whole, noise: None }
+        Self { parts, gain, mean, times, instructions, taken: Taken::Whole, noise: None, is_odd: false }
     }
 
     /// Some of its parts, taken alike.
@@ -153,31 +155,35 @@ impl<'a> Step<'a> {
         parts.into_iter().zip(in_turn).map(&mut cost).collect()
     }
 
-    /// The parts that are uneven by themselves, each as a step, of one that is even in all: they cost
-    /// `least` or more, and the last unit is later than chance makes the last of so many in any part.
+    /// The parts that are uneven by themselves, each as a step, of one that is even in all (and none
+    /// whose units wait for one another in turn): they cost `least` or more, and the last unit is later than chance makes the last of so many in any part.
     pub(super) fn odd(&self, stretches: &Stretches<'_>, usual: f64, least: f64) -> Vec<Self> {
-        if self.parts.len() < 2 || !self.parts.iter().any(|part| part.gain >= least) {
+        let is_in_turn = !self.is_steady(stretches) && self.is_beyond_chance(usual);
+        if self.parts.len() < 2 || is_in_turn || !self.parts.iter().any(|part| part.gain >= least) {
             return Vec::new();
         }
         let draws = self.parts.iter().map(|part| part.n).sum();
-        let limit = by_chance(draws, 1.0, self.noise.unwrap_or(usual).min(VAGUE * NOISE));
+        let limit = by_chance(draws, 1.0, self.chance(usual));
         let mut parts = self.by_turns(stretches);
         parts.retain(|&(_, [gain, mean])| gain >= least && gain >= limit * mean);
-        let one = |(part, [gain, _]): (&'a Part, [f64; 2])| Self { gain, ..self.only(stretches, vec![part]) };
+        let one = |(part, [gain, _]): (&'a Part, [f64; 2])| Self {
+            gain,
+            is_odd: true,
+            ..self.only(stretches, vec![part])
+        };
         parts.into_iter().map(one).filter(|step| step.is_uneven(stretches, usual)).collect()
     }
 
-    /// What would be won if the units did it at the same time, each for as long as it does, where
-    /// another is last each time and most of the cost is where half of them or fewer do it.
-    pub(super) fn at_once(&self, stretches: &Stretches<'_>) -> Option<f64> {
+    /// Whether most of the cost is where half of the units or fewer do it: of a step of which another
+    /// unit is last each time, not all do it at the same time.
+    pub(super) fn is_at_other_times(&self, stretches: &Stretches<'_>) -> bool {
         let is_of_few = |part: &Part| {
             let units: BTreeSet<u32> = part.bursts.iter().map(|&burst| stretches.unit(burst)).collect();
             2.0 * units.len() as f64 <= part.n
         };
         let parts = self.by_turns(stretches).into_iter();
         let of_few: f64 = parts.filter(|(part, _)| is_of_few(part)).map(|(_, [gain, _])| gain).sum();
-        let won = self.gain - above_mean(stretches, &self.times);
-        (2.0 * of_few >= self.gain && won > 0.0).then_some(won)
+        2.0 * of_few >= self.gain
     }
 
     pub(super) fn costly(&self) -> impl Iterator<Item = &Part> {
@@ -232,6 +238,17 @@ impl<'a> Step<'a> {
         above_mean(stretches, &self.times) >= STEADY * self.gain
     }
 
+    /// How far its bursts differ by chance.
+    fn chance(&self, usual: f64) -> f64 {
+        self.noise.unwrap_or(usual).min(VAGUE * NOISE)
+    }
+
+    /// Whether the last units of the stretches, whoever they are, are later than by chance.
+    fn is_beyond_chance(&self, usual: f64) -> bool {
+        let n = self.parts.iter().map(|part| part.n).fold(0.0, f64::max);
+        self.gain >= by_chance(n, 1.0, self.chance(usual)) * self.mean
+    }
+
     /// Whether the last unit is later than chance makes the last of so many. If
     /// it is the same unit each time, sums over the run are compared, and
     /// otherwise each stretch. `usual` is how far bursts of the run differ by
@@ -246,7 +263,7 @@ impl<'a> Step<'a> {
     pub(super) fn is_uneven(&self, stretches: &Stretches<'_>, usual: f64) -> bool {
         let n = self.parts.iter().map(|part| part.n).fold(0.0, f64::max);
         let squares: f64 = self.parts.iter().map(|part| part.mean * part.mean).sum();
-        let noise = self.noise.unwrap_or(usual).min(VAGUE * NOISE);
+        let noise = self.chance(usual);
         if self.is_steady(stretches) {
             let has_reason = || match shape(stretches, &self.times) {
                 Shape::Late(_) | Shape::Early(_) => true,
@@ -260,7 +277,7 @@ impl<'a> Step<'a> {
         let [most, wall] = self
             .costly()
             .fold([0.0; 2], |sum, part| [sum[0] + part.gain * part.most, sum[1] + part.gain * part.wall]);
-        self.gain >= by_chance(n, 1.0, noise) * self.mean && most >= DECIDES * wall
+        self.is_beyond_chance(usual) && most >= DECIDES * wall
     }
 }
 

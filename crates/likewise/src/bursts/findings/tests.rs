@@ -576,6 +576,8 @@ fn a_stretch_that_is_uneven_by_itself_is_told_of_a_step_that_is_even_in_all() {
     let [finding] = &odd.list[..] else { panic!("{odd:?}") };
     let FindingKind::Imbalance { apart, steady: true, .. } = finding.kind else { panic!("{finding:?}") };
     assert_eq!((tasks(finding), finding.stretches, finding.is_once), (vec![3, 4, 5], 1, true));
+    assert_eq!(finding.from, Some(Nanos(120_000)));
+    assert!(finding.until.is_some_and(|until| until < Nanos(160_000)), "{finding:?}");
     // 0.55 × 5 / 8 of 20,000 are 0.57 % of the run, and up to 6 % of chance come to it.
     assert!((0.25..0.36).contains(&apart) && (0.0055..0.0075).contains(&finding.share), "{finding:?}");
     assert_eq!(told(1.3).list, [], "too little");
