@@ -377,8 +377,13 @@ fn serial(finding: &Finding, names: &Names) -> String {
             "{turn}, and for {alone} of that no other does, {before} of these before the first burst of any {other}"
         ),
     };
+    let how = if finding.at_other_times {
+        "Done at the same time, and evenly".to_owned()
+    } else {
+        format!("Spread over {all}")
+    };
     format!(
-        "{}: serial. {} compute{ending} for {time}{wait}. Spread over {all}, {} of the run would be won.",
+        "{}: serial. {} compute{ending} for {time}{wait}. {how}, {} of the run would be won.",
         place(finding),
         capital(&who),
         percent(finding.share)
@@ -472,6 +477,9 @@ fn imbalance(finding: &Finding, names: &Names) -> String {
         Cause::Both | Cause::Unknown => "",
     };
     let last = match &finding.gradient {
+        _ if finding.at_other_times => {
+            "another is last each time, as not all do it at the same time".to_owned()
+        }
         _ if !steady => "another is last each time".to_owned(),
         Some(gradient) if !finding.threads.is_empty() => format!(
             "a gradient from {} on {} to {} on {threads}{why}",
@@ -514,8 +522,9 @@ fn imbalance(finding: &Finding, names: &Names) -> String {
         far if far >= FAR => format!("takes {} times as long as", factor(1.0 + far)),
         near => format!("is {} above", percent(near)),
     };
+    let how = if finding.at_other_times { "Done at the same time, and evenly" } else { "Even" };
     format!(
-        "{}{at} {slowest} {apart} {mean}, {last}. Even, {} of the run would be won{}.",
+        "{}{at} {slowest} {apart} {mean}, {last}. {how}, {} of the run would be won{}.",
         place(finding),
         percent(finding.share),
         if may_spin(finding, names) { SPIN } else { "" }

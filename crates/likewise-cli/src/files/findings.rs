@@ -52,12 +52,14 @@ fn of_kind(value: &mut Value, finding: &Finding) {
                 Cause::Unknown => Value::Null,
             };
             value["gradient"] = finding.gradient.is_some().into();
+            value["at_other_times"] = finding.at_other_times.into();
         }
         FindingKind::Serial { time, alone } => {
             value["time_ns"] = time.0.into();
             value["alone_ns"] = alone.0.into();
             value["before_ns"] = finding.before.0.into();
             value["behind_ns"] = finding.behind.0.into();
+            value["at_other_times"] = finding.at_other_times.into();
         }
         FindingKind::SlowThreads { times, .. } => value["times"] = times.into(),
         FindingKind::Slower { times, by_degrees, .. } => {

@@ -53,7 +53,28 @@ fn made(kind: FindingKind) -> Finding {
         behind: Nanos::ZERO,
         stretches: 1,
         is_once: false,
+        at_other_times: false,
     }
+}
+
+#[test]
+fn what_is_done_at_different_times_is_not_to_be_spread() {
+    let told = |kind: FindingKind, threads: &[(u32, u32)]| {
+        let all: BTreeSet<ThreadName> = names(&[(1, 1), (1, 2)]).into_iter().collect();
+        let names_of_run = Names { all, with_threads: true, is_hybrid: false, in_parallel: false };
+        let finding = Finding { threads: names(threads), at_other_times: true, ..made(kind) };
+        sentence(&finding, &names_of_run)
+    };
+    let serial = told(FindingKind::Serial { time: Nanos(4_000), alone: Nanos(4_000) }, &[(1, 1), (1, 2)]);
+    assert!(
+        serial.ends_with("one at a time. Done at the same time, and evenly, 36.0% of the run would be won."),
+        "{serial}"
+    );
+    let kind =
+        FindingKind::Imbalance { apart: 0.5, cause: Cause::Unknown, steady: false, times: None, only: false };
+    let uneven = told(kind, &[]);
+    let why = "another is last each time, as not all do it at the same time. Done at the same time, and evenly, 36.0% of";
+    assert!(uneven.contains(why), "{uneven}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use super::finding::{Cause, Finding, FindingKind, Gradient, LEAST_APART, LEAST_SHARE, ThreadName};
 use super::serial::{by_one, in_turn, is_all_by_one};
-use super::shape::{NOISE, SLOPE, Shape, above_mean, cause, ends, noise, ratio, shape};
+use super::shape::{NOISE, SLOPE, Shape, above_mean, cause, ends, noise_of_sums, ratio, shape};
 use super::since::{FEWEST, since};
 use super::step::{Step, Taken, is_done_elsewhere, is_serial};
 use super::stretches::{Part, Stretches};
@@ -54,7 +54,11 @@ pub(super) fn uneven(stretches: &Stretches<'_>, parts: &[Part], whole: f64, scop
     let all: Vec<Told<'_>> = steps.into_iter().map(|step| told(&turns, step, whole, scope)).collect();
     let mut found: Vec<Told<'_>> = Vec::new();
     for next in two_causes(&turns, all, whole, scope) {
-        match found.iter_mut().find(|told| is_same(&told.finding, &next.finding)) {
+        let when = |finding: &Finding| (finding.from, finding.until);
+        let is_same = |told: &&mut Told<'_>| {
+            is_same(&told.finding, &next.finding) && when(&told.finding) == when(&next.finding)
+        };
+        match found.iter_mut().find(is_same) {
             Some(same) => merge(same, next),
             None => found.push(next),
         }
@@ -289,16 +293,20 @@ fn steps<'a>(stretches: &Stretches<'_>, parts: &'a [Part], whole: f64) -> Vec<St
     }
     let step = |(_, parts)| {
         let mut step = Step::of(stretches, parts);
-        step.noise = noise(stretches, &step.parts);
+        step.noise = noise_of_sums(stretches, &step.parts);
         step.take_turns(stretches);
         step
     };
-    let mut steps: Vec<Step<'_>> = found.into_par_iter().map(step).collect();
+    let steps: Vec<Step<'_>> = found.into_par_iter().map(step).collect();
     let mut noises: Vec<f64> = steps.iter().filter_map(|step| step.noise).collect();
     noises.sort_unstable_by(f64::total_cmp);
     let usual = median::upper(&noises).map_or(NOISE, |usual| usual.max(NOISE));
-    steps.retain(|step| step.is_uneven(stretches, usual) && !step.is_made_up(stretches));
-    steps
+    let uneven = |step: Step<'a>| match step.is_uneven(stretches, usual) {
+        true => vec![step],
+        // One part may cost much where the others are even.
+        false => step.odd(stretches, usual, LEAST_SHARE * whole),
+    };
+    steps.into_iter().flat_map(uneven).filter(|step| !step.is_made_up(stretches)).collect()
 }
 
 /// Whether it is in one stretch, and there each thread has one burst of a label at most.
@@ -336,12 +344,12 @@ fn dearest(stretches: &Stretches<'_>, told: &Told<'_>) -> (Nanos, f64) {
     (all.begin(own.unwrap_or(dear.longest)), dear.gain)
 }
 
-/// What is to be said of one step.
-fn told<'a>(turns: &Turns<'_, '_>, step: Step<'a>, whole: f64, scope: Scope) -> Told<'a> {
-    let stretches = turns.stretches;
-    let labels = step.parts.iter().flat_map(|part| part.labels.iter().copied()).collect();
+/// What a step costs, before it is known why.
+fn unexplained(stretches: &Stretches<'_>, step: &Step<'_>, whole: f64, scope: Scope) -> Finding {
     let (phases, noise) = named(stretches, &step.parts);
-    let mut finding = Finding {
+    let odd =
+        || step.parts.iter().filter(|_| step.is_odd).flat_map(|part| stretches.of_stretch(part.stretch));
+    Finding {
         kind: FindingKind::Imbalance {
             apart: 0.0,
             cause: Cause::Unknown,
@@ -355,15 +363,23 @@ fn told<'a>(turns: &Turns<'_, '_>, step: Step<'a>, whole: f64, scope: Scope) -> 
         noise,
         threads: Vec::new(),
         gradient: None,
-        from: None,
-        until: None,
+        from: odd().map(|&burst| stretches.all.begin(burst)).min(),
+        until: odd().map(|&burst| stretches.all.end(burst)).max(),
         begin: Nanos::ZERO,
         most: 0.0,
         before: Nanos::ZERO,
         behind: Nanos::ZERO,
         stretches: step.costly().count() as u64,
-        is_once: is_once(stretches, &step),
-    };
+        is_once: is_once(stretches, step),
+        at_other_times: false,
+    }
+}
+
+/// What is to be said of one step.
+fn told<'a>(turns: &Turns<'_, '_>, step: Step<'a>, whole: f64, scope: Scope) -> Told<'a> {
+    let stretches = turns.stretches;
+    let labels = step.parts.iter().flat_map(|part| part.labels.iter().copied()).collect();
+    let mut finding = unexplained(stretches, &step, whole, scope);
     let (mut units, mut late) = (Vec::new(), false);
     let is_serial = is_serial(&step);
     // One that computes alone may be one of several that do so in turn.
@@ -400,6 +416,8 @@ fn told<'a>(turns: &Turns<'_, '_>, step: Step<'a>, whole: f64, scope: Scope) -> 
             finding.share = as_fast(stretches, std::slice::from_ref(&step), &units) / whole;
             finding.kind = FindingKind::SlowThreads { times: factor, everywhere: false };
         }
+    } else {
+        finding.at_other_times = step.is_at_other_times(stretches);
     }
     Told { finding, steps: vec![step], labels, units, late }
 }
@@ -483,6 +501,7 @@ fn add(found: &mut Finding, other: &Finding) {
     found.take_place(other, 1.0);
     found.noise |= other.noise;
     found.is_once &= other.is_once;
+    found.at_other_times &= other.at_other_times;
     found.stretches = found.stretches.max(other.stretches);
 }
 

@@ -166,6 +166,9 @@ pub struct Finding {
     pub stretches: u64,
     /// Whether no thread has more than one burst of a phase in it.
     pub is_once: bool,
+    /// Whether it is spread, but done at different times: the share is then what would be won if it
+    /// were done at the same time, and evenly. Of imbalance and serial time.
+    pub at_other_times: bool,
 }
 
 impl Finding {

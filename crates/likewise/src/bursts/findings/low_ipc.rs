@@ -289,5 +289,6 @@ fn of_kinds(
         behind: Nanos::ZERO,
         stretches: 0,
         is_once: false,
+        at_other_times: false,
     }
 }

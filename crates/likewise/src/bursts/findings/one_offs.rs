@@ -236,6 +236,7 @@ fn one_off(stretches: &Stretches<'_>, part: &Part, late: &Late, is_alone: bool, 
         behind: if is_alone { behind_one(stretches, part) } else { Nanos::ZERO },
         stretches: 1,
         is_once: true,
+        at_other_times: false,
     }
 }
 
@@ -279,6 +280,7 @@ fn stalled(stretches: &Stretches<'_>, part: &Part, stall: &Stall, whole: f64) ->
         behind: Nanos::ZERO,
         stretches: 1,
         is_once: true,
+        at_other_times: false,
     }
 }
 

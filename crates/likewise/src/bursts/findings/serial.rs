@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::alone::alone;
 use super::finding::{Finding, FindingKind, ThreadName};
+use super::shape::above_mean;
 use super::step::Step;
 use super::stretches::Stretches;
 use crate::bursts::serial::{Scope, is_nearly_all};
@@ -30,6 +31,9 @@ pub(super) fn by_one(
     let waited = step.costly().map(|part| part.own * (1.0 - 1.0 / part.n)).sum::<f64>();
     // Where others compute meanwhile, they would be done later with more to do.
     finding.share = if is_nearly_all(alone, own) { waited } else { waited.min(step.gain) } / whole;
+    let mut times = vec![0.0; stretches.n_units()];
+    step.costly().for_each(|part| times[part.unit as usize] += part.own);
+    finding.at_other_times = is_spread(stretches, &times);
     units
 }
 
@@ -59,9 +63,18 @@ pub(super) fn in_turn(
     let [time, alone] =
         [time, (alone * time).round()].map(|time| serial_time(time, &finding.threads, finding.scope));
     finding.kind = FindingKind::Serial { time, alone };
+    finding.at_other_times = is_spread(stretches, &step.times);
     finding.share = parts().map(|part| part.time() * (1.0 - 1.0 / part.n)).sum::<f64>() / whole;
     finding.stretches = parts().count() as u64;
     units
+}
+
+/// Whether these times, for which units compute alone, are spread already: done at the same time, each
+/// for as long as it is, they would win nearly all that an even spread would.
+fn is_spread(stretches: &Stretches<'_>, times: &[f64]) -> bool {
+    let spread = |(unit, time): (u32, &f64)| time * (1.0 - 1.0 / stretches.peers(unit));
+    let spread: f64 = (0..).zip(times).map(spread).sum();
+    is_nearly_all(spread - above_mean(stretches, times), spread)
 }
 
 /// A time of the units that compute in turn; of the threads of each task, per task.

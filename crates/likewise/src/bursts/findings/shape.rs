@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::finding::{Cause, LEAST_APART};
 use super::stretches::{Part, Stretches};
-use crate::{Gap, gap};
+use crate::{Gap, gap, median};
 
 /// The slope of ln(instructions) over ln(time) says what makes threads slow: up to
 /// this it is speed, from 1 less this on it is work, and between it is both.
@@ -129,10 +129,30 @@ pub(super) fn noise_of_single(parts: &[&Part]) -> bool {
 /// if there are enough parts. It is taken from the median, because a stall or a
 /// lasting change is no chance.
 pub(super) fn noise(stretches: &Stretches<'_>, parts: &[&Part]) -> Option<f64> {
+    let mut apart = changes(stretches, parts)?;
+    let middle = apart.len() / 2;
+    let order = |a: &(f64, f64), b: &(f64, f64)| a.0.total_cmp(&b.0);
+    (!apart.is_empty()).then(|| apart.select_nth_unstable_by(middle, order).1.0 / OF_MEDIAN)
+}
+
+/// The same for what is judged by sums over all parts: each difference weighs as much as the shorter
+/// of its two parts takes. Where a step grows, its long parts decide over the sums, and short ones
+/// differ by more.
+pub(super) fn noise_of_sums(stretches: &Stretches<'_>, parts: &[&Part]) -> Option<f64> {
+    median::weighted(changes(stretches, parts)?).map(|median| median / OF_MEDIAN)
+}
+
+/// Of a normal distribution, half of the draws are within 0.6745 standard deviations, and a
+/// difference of two has √2 times as much.
+const OF_MEDIAN: f64 = 0.6745 * std::f64::consts::SQRT_2;
+
+/// By how much ln(time over the mean) of each unit changes from one part to the next, and the mean
+/// time in the shorter of both. `None` of few parts.
+fn changes(stretches: &Stretches<'_>, parts: &[&Part]) -> Option<Vec<(f64, f64)>> {
     if noise_of_single(parts) {
         return None;
     }
-    let mut last: Vec<Option<f64>> = vec![None; stretches.n_units()];
+    let mut last: Vec<Option<[f64; 2]>> = vec![None; stretches.n_units()];
     let mut times: Vec<Option<f64>> = vec![None; stretches.n_units()];
     let (mut units, mut apart) = (Vec::new(), Vec::new());
     for part in parts {
@@ -148,16 +168,11 @@ pub(super) fn noise(stretches: &Stretches<'_>, parts: &[&Part]) -> Option<f64> {
         let mean = sum / units.len().max(1) as f64;
         for unit in units.drain(..) {
             let now = (times[unit as usize].take().unwrap_or_default() / mean).ln();
-            apart.extend(last[unit as usize].replace(now).map(|last| (now - last).abs()));
+            let before = last[unit as usize].replace([now, mean]);
+            apart.extend(before.map(|[last, mean_before]| ((now - last).abs(), mean.min(mean_before))));
         }
     }
-    let middle = apart.len() / 2;
-    // Of a normal distribution, half of the draws are within 0.6745 standard
-    // deviations, and a difference of two has √2 times as much.
-    (!apart.is_empty()).then(|| {
-        let median = *apart.select_nth_unstable_by(middle, f64::total_cmp).1;
-        median / (0.6745 * std::f64::consts::SQRT_2)
-    })
+    Some(apart)
 }
 
 /// Of each group, the mean over its units.

@@ -115,6 +115,7 @@ pub(super) fn slower(all: &Counted<'_>, whole: f64) -> Option<Finding> {
         behind: Nanos::ZERO,
         stretches: 0,
         is_once: false,
+        at_other_times: false,
     })
 }
 

@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::finding::Cause;
-use super::shape::{NOISE, Shape, TOGETHER, above_mean, by_chance, cause, noise_of_single, ratio, shape};
+use super::finding::{Cause, LEAST_APART};
+use super::shape::{
+    NOISE, Shape, TOGETHER, above_mean, by_chance, cause, ends, noise_of_single, ratio, shape,
+};
 use super::stretches::{Part, Stretches};
 use crate::bursts::rates::instructions_and_cycles;
 use crate::bursts::serial::is_nearly_all;
@@ -23,8 +25,8 @@ const STEADY: f64 = 0.5;
 /// stretch takes.
 const DECIDES: f64 = 0.5;
 
-/// Units that take less of a step take part in it all the same if in the whole stretches they
-/// take less by no more than this share of it.
+/// Units that take less of a step, or more, are not apart from the others if in the whole stretches
+/// they take less, or more, by no more than this share of it.
 const MADE_UP: f64 = 0.5;
 
 /// Where a wave runs through the units, one in so many of them, or one, come or go from one
@@ -61,6 +63,8 @@ pub(super) struct Step<'a> {
     /// How far bursts differ by chance, if it is done often enough to say so; of all
     /// parts, where only some are taken.
     pub(super) noise: Option<f64>,
+    /// Whether it is one part that is uneven, of a step that is even in all.
+    pub(super) is_odd: bool,
 }
 
 impl<'a> Step<'a> {
@@ -80,7 +84,7 @@ impl<'a> Step<'a> {
             instructions[part.unit as usize] -= work;
         }
         let (gain, mean) = parts.iter().fold((0.0, 0.0), |sum, part| (sum.0 + part.gain, sum.1 + part.mean));
-        Self { parts, gain, mean, times, instructions, taken: Taken::Whole, noise: None }
+        Self { parts, gain, mean, times, instructions, taken: Taken::Whole, noise: None, is_odd: false }
     }
 
     /// Some of its parts, taken alike.
@@ -129,56 +133,99 @@ impl<'a> Step<'a> {
         if is_serial(self) || self.is_steady(stretches) {
             return;
         }
-        let mut counts = vec![0; stretches.n_units()];
-        let mut parts = self.parts.clone();
-        parts.sort_by_key(|part| part.stretch);
-        let in_turn = in_turn(stretches, &parts);
-        let parts = parts.into_iter().zip(in_turn);
-        let [gain, mean] = parts.fold([0.0; 2], |[gain, mean], (part, in_turn)| {
-            let by_length = by_length(stretches, part, (in_turn, &mut counts));
-            let [own_gain, own_mean] = by_length.unwrap_or([part.gain, part.mean]);
-            [gain + own_gain, mean + own_mean]
-        });
+        let add = |[gain, mean]: [f64; 2], (_, own): (_, [f64; 2])| [gain + own[0], mean + own[1]];
+        let [gain, mean] = self.by_turns(stretches).into_iter().fold([0.0; 2], add);
         self.gain = gain;
         if !self.is_steady(stretches) {
             self.mean = mean;
         }
     }
 
+    /// The parts in order of time, and what balance would win in each and the mean that it is
+    /// compared with; where a wave runs through the units, by the lengths of bursts.
+    fn by_turns(&self, stretches: &Stretches<'_>) -> Vec<(&'a Part, [f64; 2])> {
+        let mut counts = vec![0; stretches.n_units()];
+        let mut parts = self.parts.clone();
+        parts.sort_by_key(|part| part.stretch);
+        let in_turn = in_turn(stretches, &parts);
+        let mut cost = |(part, in_turn): (&'a Part, bool)| {
+            let by_length = by_length(stretches, part, (in_turn, &mut counts));
+            (part, by_length.unwrap_or([part.gain, part.mean]))
+        };
+        parts.into_iter().zip(in_turn).map(&mut cost).collect()
+    }
+
+    /// The parts that are uneven by themselves, each as a step, of one that is even in all (and none
+    /// whose units wait for one another in turn): they cost `least` or more, and the last unit is later than chance makes the last of so many in any part.
+    pub(super) fn odd(&self, stretches: &Stretches<'_>, usual: f64, least: f64) -> Vec<Self> {
+        let is_in_turn = !self.is_steady(stretches) && self.is_beyond_chance(usual);
+        if self.parts.len() < 2 || is_in_turn || !self.parts.iter().any(|part| part.gain >= least) {
+            return Vec::new();
+        }
+        let draws = self.parts.iter().map(|part| part.n).sum();
+        let limit = by_chance(draws, 1.0, self.chance(usual));
+        let mut parts = self.by_turns(stretches);
+        parts.retain(|&(_, [gain, mean])| gain >= least && gain >= limit * mean);
+        let one = |(part, [gain, _]): (&'a Part, [f64; 2])| Self {
+            gain,
+            is_odd: true,
+            ..self.only(stretches, vec![part])
+        };
+        parts.into_iter().map(one).filter(|step| step.is_uneven(stretches, usual)).collect()
+    }
+
+    /// Whether most of the cost is where half of the units or fewer do it: of a step of which another
+    /// unit is last each time, not all do it at the same time.
+    pub(super) fn is_at_other_times(&self, stretches: &Stretches<'_>) -> bool {
+        let is_of_few = |part: &Part| {
+            let units: BTreeSet<u32> = part.bursts.iter().map(|&burst| stretches.unit(burst)).collect();
+            2.0 * units.len() as f64 <= part.n
+        };
+        let parts = self.by_turns(stretches).into_iter();
+        let of_few: f64 = parts.filter(|(part, _)| is_of_few(part)).map(|(_, [gain, _])| gain).sum();
+        2.0 * of_few >= self.gain
+    }
+
     pub(super) fn costly(&self) -> impl Iterator<Item = &Part> {
         self.parts.iter().copied().filter(|part| part.gain > 0.0)
     }
 
-    /// Whether those that take less of it do so much more else in the same stretches that they take
-    /// part by half of what they lack, or more: then it is not they that the others have to wait for.
+    /// Whether who takes less of it, or more, does so much more else in the same stretches, or less,
+    /// that half or less is left of what sets them apart.
+    ///
+    /// Who takes less is then not who the others have to wait for. Who takes more is hardly late
+    /// in these stretches, if they are even: phases that others do more of belong to the step.
     pub(super) fn is_made_up(&self, stretches: &Stretches<'_>) -> bool {
-        let Shape::Early(units) = shape(stretches, &self.times) else { return false };
+        let (units, sign) = match shape(stretches, &self.times) {
+            Shape::Early(units) => (units, 1.0),
+            _ if is_serial(self) || !self.is_steady(stretches) => return false,
+            _ if cause(stretches, &self.times, &self.instructions) == Cause::Speed => return false,
+            Shape::Late(units) => (units, -1.0),
+            _ => (ends(stretches, &self.times)[1].clone(), -1.0),
+        };
+        let (own, whole) = self.of_costly(stretches);
+        let [apart, left] = [&own, &whole].map(|times| sign * lacking(stretches, times, &units));
+        let is_even = || {
+            let mean = |(unit, time): (u32, &f64)| time / stretches.peers(unit);
+            above_mean(stretches, &whole) <= LEAST_APART * (0..).zip(&whole).map(mean).sum::<f64>()
+        };
+        apart > 0.0 && left < MADE_UP * apart && (sign > 0.0 || is_even())
+    }
+
+    /// The times of all units in the parts that cost something, and in the whole stretches of these.
+    fn of_costly(&self, stretches: &Stretches<'_>) -> (Vec<f64>, Vec<f64>) {
         let mut at: Vec<u32> = self.costly().map(|part| part.stretch).collect();
         at.sort_unstable();
         at.dedup();
-        let (mut whole, mut own) = (vec![0.0; stretches.n_units()], vec![0.0; stretches.n_units()]);
-        for &burst in at.iter().flat_map(|&stretch| stretches.of_stretch(stretch)) {
-            whole[stretches.unit(burst) as usize] += stretches.all.duration(burst) as f64;
-        }
-        for &burst in self.costly().flat_map(|part| &part.bursts) {
-            own[stretches.unit(burst) as usize] += stretches.all.duration(burst) as f64;
-        }
-        let is_named = named(stretches, &units);
-        // Each is compared with the others of its group.
-        let less = |times: &[f64]| -> f64 {
-            let mut groups = vec![[[0.0; 2]; 2]; stretches.n_groups()];
-            for (unit, &time) in times.iter().enumerate() {
-                let group = &mut groups[stretches.group_of(unit as u32)];
-                let [sum, n] = &mut group[usize::from(is_named[unit])];
-                (*sum, *n) = (*sum + time, *n + 1.0);
-            }
-            let lacks = |[[others, n_others], [own, n]]: [[f64; 2]; 2]| {
-                if n == 0.0 || n_others == 0.0 { 0.0 } else { n * others / n_others - own }
-            };
-            groups.into_iter().map(lacks).sum()
+        let sum = |bursts: &mut dyn Iterator<Item = u32>| {
+            let mut times = vec![0.0; stretches.n_units()];
+            bursts.for_each(|burst| {
+                times[stretches.unit(burst) as usize] += stretches.all.duration(burst) as f64;
+            });
+            times
         };
-        let lacking = less(&own);
-        lacking > 0.0 && less(&whole) < MADE_UP * lacking
+        let own = sum(&mut self.costly().flat_map(|part| part.bursts.iter().copied()));
+        (own, sum(&mut at.iter().flat_map(|&stretch| stretches.of_stretch(stretch).iter().copied())))
     }
 
     /// Whether it is done often enough that being slow in it is a trait of a unit.
@@ -189,6 +236,17 @@ impl<'a> Step<'a> {
     /// Whether the same units are last each time.
     pub(super) fn is_steady(&self, stretches: &Stretches<'_>) -> bool {
         above_mean(stretches, &self.times) >= STEADY * self.gain
+    }
+
+    /// How far its bursts differ by chance.
+    fn chance(&self, usual: f64) -> f64 {
+        self.noise.unwrap_or(usual).min(VAGUE * NOISE)
+    }
+
+    /// Whether the last units of the stretches, whoever they are, are later than by chance.
+    fn is_beyond_chance(&self, usual: f64) -> bool {
+        let n = self.parts.iter().map(|part| part.n).fold(0.0, f64::max);
+        self.gain >= by_chance(n, 1.0, self.chance(usual)) * self.mean
     }
 
     /// Whether the last unit is later than chance makes the last of so many. If
@@ -205,7 +263,7 @@ impl<'a> Step<'a> {
     pub(super) fn is_uneven(&self, stretches: &Stretches<'_>, usual: f64) -> bool {
         let n = self.parts.iter().map(|part| part.n).fold(0.0, f64::max);
         let squares: f64 = self.parts.iter().map(|part| part.mean * part.mean).sum();
-        let noise = self.noise.unwrap_or(usual).min(VAGUE * NOISE);
+        let noise = self.chance(usual);
         if self.is_steady(stretches) {
             let has_reason = || match shape(stretches, &self.times) {
                 Shape::Late(_) | Shape::Early(_) => true,
@@ -219,8 +277,23 @@ impl<'a> Step<'a> {
         let [most, wall] = self
             .costly()
             .fold([0.0; 2], |sum, part| [sum[0] + part.gain * part.most, sum[1] + part.gain * part.wall]);
-        self.gain >= by_chance(n, 1.0, noise) * self.mean && most >= DECIDES * wall
+        self.is_beyond_chance(usual) && most >= DECIDES * wall
     }
+}
+
+/// How much less time those units have than as many of the others, each of its group.
+fn lacking(stretches: &Stretches<'_>, times: &[f64], units: &[u32]) -> f64 {
+    let is_named = named(stretches, units);
+    let mut groups = vec![[[0.0; 2]; 2]; stretches.n_groups()];
+    for (unit, &time) in times.iter().enumerate() {
+        let group = &mut groups[stretches.group_of(unit as u32)];
+        let [sum, n] = &mut group[usize::from(is_named[unit])];
+        (*sum, *n) = (*sum + time, *n + 1.0);
+    }
+    let lacks = |[[others, n_others], [own, n]]: [[f64; 2]; 2]| {
+        if n == 0.0 || n_others == 0.0 { 0.0 } else { n * others / n_others - own }
+    };
+    groups.into_iter().map(lacks).sum()
 }
 
 /// Of each unit whether it is one of these.

@@ -48,3 +48,25 @@ fn of_what_is_done_once_chance_is_not_known() {
     };
     assert!(!of(1).knows_chance && !of(3).knows_chance && of(4).knows_chance);
 }
+
+/// "The same bursts differ from time to time" was told of a step that grows, in which four tasks
+/// of 16 take 0.88 times as long as the others in each long stretch. Only the short ones differ.
+#[test]
+fn chance_is_measured_where_the_time_is() {
+    let (mut begin, mut bursts): (u64, Vec<Burst>) = (0, Vec::new());
+    let sizes = [2_000.0; 30].into_iter().chain([8e3, 32e3, 128e3, 512e3, 2048e3]);
+    for (step, size) in (0..).zip(sizes) {
+        for task in 1..17u32 {
+            let chance = if step < 30 { 8_000 } else { 200 };
+            let time = size / 2e4 * disturbed(task, step, chance) as f64 * if task > 12 { 0.88 } else { 1.0 };
+            bursts.push((task, begin, time as u64, 1, size, time));
+        }
+        begin += (1.5 * size) as u64;
+    }
+    let found = found(&bursts, begin);
+    let [finding] = &found.list[..] else { panic!("{found:?}") };
+    let FindingKind::Imbalance { cause: Cause::Speed, times: Some(times), .. } = finding.kind else {
+        panic!("{finding:?}")
+    };
+    assert!((times / 0.88 - 1.0).abs() < 0.01 && tasks(finding) == [13, 14, 15, 16], "{finding:?}");
+}

@@ -133,3 +133,50 @@ fn of_few_bursts_none_is_something_that_happened_once() {
     assert_eq!((long.behind, short.behind), (Nanos(539_000), Nanos(100_000)), "{few:?}");
     assert!(matches!(run(20).list[0].kind, FindingKind::OneOff { .. }));
 }
+
+/// Eight tasks that do as much in turn: "Spread over all" was told of what is spread already.
+#[test]
+fn what_each_does_at_another_time_is_not_to_be_spread() {
+    let told = |time: &dyn Fn(u64) -> u64| {
+        let begin = (1..9).map(|task| (task, 0, 400, 2, 400.0, 400.0));
+        let bursts = (0..32).map(|step| {
+            let (task, time) = (1 + step as u32 % 8, time(step));
+            (task, (step + 1) * 1_000, time, 1, time as f64, time as f64)
+        });
+        let found = found(&begin.chain(bursts).collect::<Vec<Burst>>(), 33_000);
+        let [finding] = &found.list[..] else { panic!("{found:?}") };
+        assert!(finding.is_serial(), "{finding:?}");
+        (finding.at_other_times, finding.share)
+    };
+    let (at_other_times, share) = told(&|_| 800);
+    assert!(at_other_times && near(share, 0.875 * 25_600.0 / 33_000.0), "{share}");
+    // One has three eighths of it: spread, more would be won than at the same time.
+    let (at_other_times, share) = told(&|step| if step % 8 == 2 { 960 } else { 228 });
+    assert!(!at_other_times && near(share, 0.875 * 10_224.0 / 33_000.0), "{share}");
+}
+
+/// Quicksort on 4 tasks: most of what is uneven are the last bursts, of which each task has one, alone.
+#[test]
+fn what_most_do_at_other_times_is_not_uneven() {
+    let burst = |task, begin, time: u64| (task, begin, time, 1, time as f64, time as f64);
+    let together = |step: u64| {
+        (1..5u32).map(move |task| (task, step * 1_000, if u64::from(task) == 1 + step { 900 } else { 600 }))
+    };
+    let alone = |task: u32| (task, 4_000 + 2_000 * u64::from(task), 700);
+    let told = |n_alone: u32| {
+        let bursts = (0..4).flat_map(together).chain((1..5).filter(|&task| task <= n_alone).map(alone));
+        let bursts: Vec<Burst> = bursts.map(|(task, begin, time)| burst(task, begin, time)).collect();
+        found(&bursts, 14_000)
+    };
+    let found = told(4);
+    let [finding] = &found.list[..] else { panic!("{found:?}") };
+    let FindingKind::Imbalance { steady: false, apart, .. } = finding.kind else { panic!("{finding:?}") };
+    // In each of 4 steps 900 of 675, and 700 of 175 alone; all have 3,400.
+    let (gain, mean) = (4.0 * (225.0 + 525.0), 4.0 * (675.0 + 175.0));
+    assert!(near(apart, gain / mean) && near(finding.share, gain / 14_000.0), "{finding:?}");
+    assert!(finding.at_other_times, "{finding:?}");
+    // Where all take part, and one is last by chance, it is to be even.
+    let found = told(0);
+    let [finding] = &found.list[..] else { panic!("{found:?}") };
+    assert!(!finding.at_other_times, "{finding:?}");
+}
