@@ -4,8 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::iter::repeat_n;
 
-use super::finding::{FindingsInput, TaskBegins, ThreadName};
-use super::one_offs::FEWEST;
+use super::finding::{FEWEST, FindingsInput, TaskBegins, ThreadName};
 use rustc_hash::FxHashSet;
 
 use crate::bursts::in_time::by_begin;

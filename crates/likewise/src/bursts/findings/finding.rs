@@ -13,6 +13,9 @@ pub const LEAST_SHARE: f64 = 0.005;
 /// mean.
 pub(super) const LEAST_APART: f64 = 0.03;
 
+/// Of so many parts, one can stand out; and so many can be single.
+pub(super) const FEWEST: usize = 4;
+
 /// What findings are made from.
 #[derive(Clone, Debug)]
 pub struct FindingsInput<'a> {

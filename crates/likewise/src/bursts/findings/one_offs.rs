@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::alone::time_alone;
 use super::causes::CANDIDATE;
-use super::finding::{Finding, FindingKind, LEAST_SHARE};
+use super::finding::{FEWEST, Finding, FindingKind, LEAST_SHARE};
 use super::shape::{NOISE, Shape, by_chance, noise, shape};
 use super::single::{Stall, stall};
 use super::step::VAGUE;
@@ -13,9 +13,6 @@ use super::stretches::{Part, Stretches};
 use crate::bursts::serial::Scope;
 use crate::median;
 use crate::table::Nanos;
-
-/// Of so many parts, one can stand out; and so many can be single.
-pub(super) const FEWEST: usize = 4;
 
 /// A part is a one-off if it costs so many times what the parts of its phase usually do.
 const OUT: f64 = 10.0;

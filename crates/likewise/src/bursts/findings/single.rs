@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use super::finding::LEAST_APART;
-use super::one_offs::{FEWEST, in_place_of, limit};
+use super::finding::{FEWEST, LEAST_APART};
+use super::one_offs::{in_place_of, limit};
 use super::stretches::{Part, Stretches};
 use crate::bursts::rates::instructions_and_cycles;
 use crate::bursts::serial::is_nearly_all;
