@@ -142,13 +142,33 @@ fn complete(stretches: &Stretches<'_>, told: &mut Told<'_>, whole: f64) {
             (*times, *everywhere) = (factor, in_all);
             told.finding.share = as_fast(stretches, &told.steps, &told.units) / whole;
         }
-        FindingKind::Imbalance { apart, times, steady: true, .. } => {
+        FindingKind::Imbalance { apart, cause: why, times: less, steady: true } => {
             *apart = above / mean;
-            *times = times.map(|_| factor);
+            *less = less.map(|_| factor);
+            // Steps that have several causes may have one in all.
+            if *why == Cause::Both && told.steps.len() > 1 {
+                *why = cause_in_all(stretches, &told.steps);
+            }
             told.finding.share = won / whole;
         }
         FindingKind::Imbalance { apart, .. } => *apart = told.finding.share * whole / mean,
         _ => {}
+    }
+}
+
+/// Why units take longer in several steps together, by those whose instructions are known, if these
+/// are nearly all.
+fn cause_in_all(stretches: &Stretches<'_>, steps: &[Step<'_>]) -> Cause {
+    let (mut times, mut instructions) = (vec![0.0; stretches.n_units()], vec![0.0; stretches.n_units()]);
+    let is_known = |step: &&Step<'_>| step.instructions.iter().all(|count| *count >= 0.0);
+    for step in steps.iter().filter(is_known) {
+        times.iter_mut().zip(&step.times).for_each(|(sum, time)| *sum += time);
+        instructions.iter_mut().zip(&step.instructions).for_each(|(sum, count)| *sum += count);
+    }
+    let all: f64 = steps.iter().flat_map(|step| &step.times).sum();
+    match is_nearly_all(times.iter().sum(), all) {
+        true => cause(stretches, &times, &instructions),
+        false => Cause::Both,
     }
 }
 
@@ -380,7 +400,7 @@ fn told<'a>(turns: &Turns<'_, '_>, step: Step<'a>, whole: f64, scope: Scope) -> 
         if matches!(shape, Shape::Gradient) {
             let empty = Gradient { least: Vec::new(), least_time: Nanos::ZERO, most_time: Nanos::ZERO };
             finding.gradient = Some(empty);
-        } else if late && cause == Cause::Speed && factor.is_finite() && step.is_repeated() {
+        } else if late && cause == Cause::Speed && factor.is_finite() && step.is_slow(stretches, &units) {
             finding.share = as_fast(stretches, std::slice::from_ref(&step), &units) / whole;
             finding.kind = FindingKind::SlowThreads { times: factor, everywhere: false };
         }
