@@ -12,6 +12,7 @@ use super::since::{FEWEST, since};
 use super::step::{Step, Taken, is_done_elsewhere, is_serial};
 use super::stretches::{Part, Stretches};
 use super::turns::Turns;
+use crate::bursts::rates::instructions_and_cycles;
 use crate::bursts::serial::{Scope, is_nearly_all};
 use crate::cluster::ClusterId;
 use crate::median;
@@ -145,9 +146,8 @@ fn complete(stretches: &Stretches<'_>, told: &mut Told<'_>, whole: f64) {
         FindingKind::Imbalance { apart, cause: why, times: less, steady: true } => {
             *apart = above / mean;
             *less = less.map(|_| factor);
-            // Steps that have several causes may have one in all.
-            if *why == Cause::Both && told.steps.len() > 1 {
-                *why = cause_in_all(stretches, &told.steps);
+            if *why != Cause::Speed && is_work_in_all(stretches, &told.steps) {
+                *why = Cause::Work;
             }
             told.finding.share = won / whole;
         }
@@ -156,20 +156,23 @@ fn complete(stretches: &Stretches<'_>, told: &mut Told<'_>, whole: f64) {
     }
 }
 
-/// Why units take longer in several steps together, by those whose instructions are known, if these
-/// are nearly all.
-fn cause_in_all(stretches: &Stretches<'_>, steps: &[Step<'_>]) -> Cause {
+/// Whether more instructions make units take longer over all steps together, by the bursts whose
+/// instructions are known, if these are nearly all of the time: of a few nothing may be known, and in
+/// small steps there may be another cause.
+fn is_work_in_all(stretches: &Stretches<'_>, steps: &[Step<'_>]) -> bool {
+    let counters = &stretches.all.table.counters;
+    let Some(counter) = instructions_and_cycles(counters)[0] else { return false };
     let (mut times, mut instructions) = (vec![0.0; stretches.n_units()], vec![0.0; stretches.n_units()]);
-    let is_known = |step: &&Step<'_>| step.instructions.iter().all(|count| *count >= 0.0);
-    for step in steps.iter().filter(is_known) {
-        times.iter_mut().zip(&step.times).for_each(|(sum, time)| *sum += time);
-        instructions.iter_mut().zip(&step.instructions).for_each(|(sum, count)| *sum += count);
+    let mut all = 0.0;
+    for &burst in steps.iter().flat_map(|step| &step.parts).flat_map(|part| &part.bursts) {
+        let (unit, time) = (stretches.unit(burst) as usize, stretches.all.duration(burst) as f64);
+        let count = counters[counter].values.get(burst as usize);
+        all += time;
+        if count >= 0.0 {
+            (times[unit], instructions[unit]) = (times[unit] + time, instructions[unit] + count);
+        }
     }
-    let all: f64 = steps.iter().flat_map(|step| &step.times).sum();
-    match is_nearly_all(times.iter().sum(), all) {
-        true => cause(stretches, &times, &instructions),
-        false => Cause::Both,
-    }
+    is_nearly_all(times.iter().sum(), all) && cause(stretches, &times, &instructions) == Cause::Work
 }
 
 /// Both ends of a gradient; of the threads of tasks, the mean over the tasks. `None` where it does not
