@@ -54,24 +54,21 @@ fn meanwhile(stretches: &Stretches<'_>, part: &Part, units: &[u32]) -> Option<(u
     let duration = all.duration(long) as f64;
     let bursts = stretches.of_stretch(part.stretch);
     let is_at_once = |a: u32, b: u32| all.begin(a) < all.end(b) && all.end(a) > all.begin(b);
-    let is_beside = |burst: u32| {
-        let time = all.duration(burst) as f64;
-        !units.contains(&stretches.unit(burst))
-            && is_at_once(burst, long)
-            && !is_nearly_all(duration - time, duration)
-    };
+    let is_large = |burst: u32| !is_nearly_all(duration - all.duration(burst) as f64, duration);
+    let is_beside =
+        |burst: u32| !units.contains(&stretches.unit(burst)) && is_at_once(burst, long) && is_large(burst);
     let mut beside: Vec<u32> = bursts.iter().copied().filter(|&burst| is_beside(burst)).collect();
     if beside.is_empty() {
         return None;
     }
-    // What they do shortly before and after, as long as the burst itself.
+    // What they do shortly before and after, as long as the burst itself. Short bursts do not stand for it.
     let around = Nanos(all.duration(long));
     let (from, until) = (all.begin(long).saturating_sub(around), all.end(long).saturating_add(around));
     let mut counts: FxHashMap<(u32, u32), usize> = FxHashMap::default();
     let mut times = vec![0.0; stretches.n_units()];
     for &burst in bursts.iter().filter(|&&burst| burst != long) {
         *counts.entry((stretches.unit(burst), all.label(burst))).or_insert(0) += 1;
-        if all.end(burst) > from && all.begin(burst) < until {
+        if all.end(burst) > from && all.begin(burst) < until && is_large(burst) {
             times[stretches.unit(burst) as usize] += all.duration(burst) as f64;
         }
     }
