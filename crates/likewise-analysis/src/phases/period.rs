@@ -409,7 +409,9 @@ mod tests {
             for (k, function) in step(thread).repeat(50).into_iter().enumerate() {
                 let place = k % (in_region + outside) + if thread == 1 { 0 } else { outside };
                 let step = k / step(thread).len();
-                (all.app.push(1), all.task.push(1), all.thread.push(thread as u32));
+                all.app.push(1);
+                all.task.push(1);
+                all.thread.push(thread as u32);
                 all.begin.push(Nanos(1_000_000 * step as u64 + 100_000 * place as u64));
                 all.duration.push(Nanos(50_000 + rng.next_u64() % 20_000));
                 let function = function.and_then(PlaceId::from_index);

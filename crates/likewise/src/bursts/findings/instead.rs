@@ -7,6 +7,7 @@ use super::counts::{Counts, evens_out, sum};
 use super::finding::LEAST_APART;
 use super::stretches::{Stretches, Sum};
 use crate::bursts::rates::instructions_and_cycles;
+use crate::bursts::serial::is_nearly_all;
 use crate::median;
 
 /// A thread does one label instead of another if it does it at least so many times
@@ -166,6 +167,42 @@ impl Stretches<'_> {
         (work(a) - work(b)).abs() <= LEAST_APART && !of_a.iter().any(|&(unit, _)| does(unit))
     }
 
+    /// Of each label, how long the bursts are in which its time is: the mean length, by time.
+    pub(super) fn lengths(&self) -> Vec<f64> {
+        let mut sums = vec![[0.0; 2]; self.all.n_labels()];
+        for &burst in self.order() {
+            let time = self.all.duration(burst) as f64;
+            let [squares, times] = &mut sums[self.all.label(burst) as usize];
+            (*squares, *times) = (*squares + time * time, *times + time);
+        }
+        sums.into_iter().map(|[squares, times]| squares / times).collect()
+    }
+
+    /// Whether each unit has just as many bursts of no phase as it lacks of a step: others have
+    /// these for another reason. If that is not so of all of them, those count that take about as long
+    /// as bursts of the step.
+    pub(super) fn is_missing(&self, bursts: &[u32], of: &Sum) -> bool {
+        let is_noise = |burst: u32| self.all.label(burst) == self.all.noise();
+        let n_missing = self.peers(self.unit(bursts[0])) * of.most_count - of.count;
+        let has_just = |is_like: &dyn Fn(u32) -> bool| {
+            let n_odd = bursts.iter().filter(|&&burst| is_noise(burst) && is_like(burst)).count();
+            if n_odd as f64 != n_missing {
+                return false;
+            }
+            let mut lacks: BTreeMap<u32, f64> = BTreeMap::new();
+            for &burst in bursts {
+                let own = match is_noise(burst) {
+                    true => is_like(burst),
+                    false => self.step[self.all.label(burst) as usize] == of.label,
+                };
+                *lacks.entry(self.unit(burst)).or_insert(of.most_count) -= f64::from(u8::from(own));
+            }
+            lacks.into_values().all(|lacks| lacks == 0.0)
+        };
+        let mean = of.time / of.count;
+        has_just(&|_| true) || has_just(&|burst| is_near(self.all.duration(burst) as f64, mean))
+    }
+
     /// Of each phase, the median instructions of its bursts.
     fn work(&self) -> Work {
         let counters = &self.all.table.counters;
@@ -199,6 +236,11 @@ fn most<T: Ord>(of: impl Iterator<Item = T>) -> Option<T> {
     times.into_iter().max_by(order).map(|(one, _)| one)
 }
 
+/// Whether two times are about as long: each is more than a tenth of the other.
+pub(super) fn is_near(a: f64, b: f64) -> bool {
+    !is_nearly_all((a - b).abs(), a.max(b))
+}
+
 /// How far the nearest of ascending moments is.
 fn nearest(moments: &[u64], at: u64) -> u64 {
     let after = moments.partition_point(|&moment| moment < at);
@@ -208,9 +250,10 @@ fn nearest(moments: &[u64], at: u64) -> u64 {
 
 /// The labels that threads do one instead of the other in a stretch: those that
 /// the slowest thread does more often than the mean thread, and those that it does
-/// less often. Empty if there are not both. Bursts of no phase count too, if they
-/// are just as many as some threads lack of a phase, and `is_missing` says that they are theirs.
-pub(super) fn instead(sums: &[Sum], noise: u32, n: f64, is_missing: impl Fn(&Sum) -> bool) -> Vec<u32> {
+/// less often. Empty if there are not both. Bursts of no phase count too, if there are at least as
+/// many as some threads lack of a phase, and `is_missing` says that they are theirs; with that phase they
+/// are another step than other labels.
+pub(super) fn instead(sums: &[Sum], noise: u32, n: f64, is_missing: impl Fn(&Sum) -> bool) -> [Vec<u32>; 2] {
     let times_more = |sum: &Sum| sum.own_count - sum.count / n;
     let side = |is_one: &dyn Fn(&Sum) -> bool| {
         sums.iter().filter(|sum| is_one(sum)).map(|sum| sum.label).collect::<Vec<u32>>()
@@ -218,15 +261,20 @@ pub(super) fn instead(sums: &[Sum], noise: u32, n: f64, is_missing: impl Fn(&Sum
     let more = side(&|sum| times_more(sum) >= MORE && sum.own > sum.time / n);
     let less = side(&|sum| times_more(sum) < 0.0);
     let mut joined = if more.is_empty() || less.is_empty() { Vec::new() } else { [more, less].concat() };
-    // Where just as many bursts are missing as there are of no phase.
+    // Where no more bursts are missing than there are of no phase.
     let odd = sums.iter().find(|sum| sum.label == noise).map_or(0.0, |sum| sum.count);
-    let missing = |sum: &&Sum| sum.label != noise && odd > 0.0 && n * sum.most_count - sum.count == odd;
+    let missing = |sum: &&Sum| {
+        let lacks = n * sum.most_count - sum.count;
+        sum.label != noise && lacks > 0.0 && lacks <= odd
+    };
     let lacking =
         sums.iter().filter(missing).filter(|sum| is_missing(sum)).max_by(|a, b| a.time.total_cmp(&b.time));
-    if let Some(lacking) = lacking.filter(|sum| joined.is_empty() || joined.contains(&sum.label)) {
-        joined.extend([lacking.label, noise]);
+    match lacking.map(|sum| [sum.label, noise]) {
+        Some(both) if joined.is_empty() || joined.contains(&both[0]) => joined.extend(both),
+        Some(both) if !joined.contains(&noise) => return [joined, both.to_vec()],
+        _ => {}
     }
-    joined
+    [joined, Vec::new()]
 }
 
 /// The step with most time, if some units do it less often than others.

@@ -18,6 +18,7 @@ mod launch;
 mod low_ipc;
 mod one_offs;
 mod part;
+mod place;
 mod serial;
 mod shape;
 mod since;

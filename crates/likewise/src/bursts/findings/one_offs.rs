@@ -1,13 +1,13 @@
 //! Bursts that take long once.
 
 use std::cell::OnceCell;
-use std::collections::BTreeMap;
 
 use super::alone::time_alone;
 use super::causes::CANDIDATE;
 use super::finding::{FEWEST, Finding, FindingKind, LEAST_SHARE};
+use super::place::in_place_of;
 use super::shape::{NOISE, Shape, by_chance, noise, shape};
-use super::single::{Stall, stall};
+use super::single::{Stall, is_once, stall};
 use super::step::VAGUE;
 use super::stretches::{Part, Stretches};
 use crate::bursts::serial::Scope;
@@ -41,6 +41,8 @@ pub(super) fn one_offs(
     parts.iter().filter(|part| is_long(part)).for_each(|part| times[part.unit as usize] += 1);
     let is_alone = |part: &Part| is_long(part) && times[part.unit as usize] <= FEWEST;
     let least = CANDIDATE * LEAST_SHARE * whole;
+    let bursts = OnceCell::new();
+    let of_phase = |label: u32| &bursts.get_or_init(|| stretches.all.bursts_by_label())[label as usize][..];
     let late = |part: &Part| {
         if is_alone(part) {
             return Late::of(stretches, part);
@@ -50,7 +52,11 @@ pub(super) fn one_offs(
             && gain_by_burst(stretches, part) >= OUT * usually[part.key as usize];
         let late = stands_out.then(|| Late::of(stretches, part)).flatten();
         // What the others never do is no step that takes long once.
-        late.filter(|late| late.others > 0.0 && is_unusual(stretches, parts, (part, late), least))
+        late.filter(|late| {
+            late.others > 0.0
+                && is_unusual(stretches, parts, (part, late), least)
+                && is_once(stretches, part, &late.units, LEAST_SHARE * whole, of_phase)
+        })
     };
     let all: Vec<Option<Late>> = parts.iter().map(late).collect();
     let mut all = all.into_iter();
@@ -188,7 +194,8 @@ fn one_off(stretches: &Stretches<'_>, part: &Part, late: &Late, is_alone: bool, 
     let own = part.bursts.iter().find(|&&burst| stretches.unit(burst) == part.unit);
     let mut begin = own.map_or(all.begin(part.longest), |&burst| all.begin(burst));
     let longest = all.duration(part.longest) as f64;
-    if let Some((label, mean)) = in_place_of(stretches, part).filter(|_| !is_alone && late.units.len() == 1)
+    if let Some((label, mean)) = in_place_of(stretches, part, &late.units)
+        .filter(|&(label, _)| label != all.noise() && !is_alone && late.units.len() == 1)
         && longest - mean >= 0.5 * (duration - others)
     {
         (duration, others, labels) = (longest, mean, vec![label, all.label(part.longest)]);
@@ -204,11 +211,7 @@ fn one_off(stretches: &Stretches<'_>, part: &Part, late: &Late, is_alone: bool, 
         threads.sort_unstable();
         threads.dedup();
     }
-    let won = if is_alone {
-        part.removal
-    } else {
-        late.ahead.map_or(part.gain, |ahead| ahead.min(duration - others))
-    };
+    let won = if is_alone { part.removal } else { late.ahead.unwrap_or(part.gain).min(duration - others) };
     labels.dedup();
     Finding {
         kind: FindingKind::OneOff {
@@ -292,8 +295,8 @@ struct Late {
 }
 
 impl Late {
-    /// All above the widest gap, where there is one. None where the others are
-    /// few: it may be these that did less.
+    /// All above the widest gap, where there is one. None where the others are few: it may be these
+    /// that did less; and none of a gradient, in which no thread is apart from the next.
     fn of(stretches: &Stretches<'_>, part: &Part) -> Option<Self> {
         let (mut times, mut whole) = (vec![0.0; stretches.n_units()], vec![0.0; stretches.n_units()]);
         for &burst in stretches.of_stretch(part.stretch) {
@@ -305,7 +308,7 @@ impl Late {
         let all: Vec<u32> = (0..stretches.n_units() as u32).filter(of_group).collect();
         let (units, apart) = match shape(stretches, &times) {
             Shape::Late(late) if late.contains(&part.unit) => (late, true),
-            Shape::Early(_) if part.long.is_empty() => return None,
+            Shape::Early(_) | Shape::Gradient if part.long.is_empty() => return None,
             _ => (vec![part.unit], false),
         };
         let rest = || all.iter().filter(|unit| !units.contains(unit)).map(|&unit| unit as usize);
@@ -313,41 +316,6 @@ impl Late {
         let next = rest().map(|unit| whole[unit]).fold(0.0, f64::max);
         Some(Self { others, ahead: apart.then_some(part.most - next), units })
     }
-}
-
-/// What the others do in place of the slowest unit's longest burst: the phase, and
-/// how long the burst of it takes that begins nearest on each of them. It is the burst's own phase, or
-/// else the one that most others begin next to it.
-pub(super) fn in_place_of(stretches: &Stretches<'_>, part: &Part) -> Option<(u32, f64)> {
-    let all = stretches.all;
-    let others = || part.bursts.iter().copied().filter(|&burst| stretches.unit(burst) != part.unit);
-    let own = all.label(part.longest);
-    let mut votes: BTreeMap<u32, usize> = BTreeMap::new();
-    if own == all.noise() {
-        let nearest = nearest(stretches, others(), part.longest);
-        nearest.values().for_each(|&(_, burst)| *votes.entry(all.label(burst)).or_insert(0) += 1);
-    } else {
-        votes.insert(own, 1);
-    }
-    let (&label, _) = votes.iter().max_by(|a, b| a.1.cmp(b.1).then(b.0.cmp(a.0)))?;
-    let of_phase = nearest(stretches, others().filter(|&burst| all.label(burst) == label), part.longest);
-    let times: f64 = of_phase.values().map(|&(_, burst)| all.duration(burst) as f64).sum();
-    (label != all.noise() && !of_phase.is_empty()).then(|| (label, times / of_phase.len() as f64))
-}
-
-/// Of the units of some bursts, which begins nearest to another burst, and how far from it.
-fn nearest(
-    stretches: &Stretches<'_>,
-    bursts: impl Iterator<Item = u32>,
-    to: u32,
-) -> BTreeMap<u32, (u64, u32)> {
-    let mut nearest: BTreeMap<u32, (u64, u32)> = BTreeMap::new();
-    for burst in bursts {
-        let apart = stretches.all.begin(burst).0.abs_diff(stretches.all.begin(to).0);
-        let best = nearest.entry(stretches.unit(burst)).or_insert((apart, burst));
-        *best = (*best).min((apart, burst));
-    }
-    nearest
 }
 
 /// Puts one-offs together: those of the same threads, those of one phase, and those

@@ -4,7 +4,8 @@
 use std::collections::BTreeMap;
 
 use super::finding::{FEWEST, LEAST_APART};
-use super::one_offs::{in_place_of, limit};
+use super::one_offs::limit;
+use super::place::in_place_of;
 use super::stretches::{Part, Stretches};
 use crate::bursts::rates::instructions_and_cycles;
 use crate::bursts::serial::is_nearly_all;
@@ -50,11 +51,11 @@ pub(super) fn stall<'b>(
         return None;
     }
     let ahead = if is_only { f64::INFINITY } else { ahead(stretches, part) };
-    let label = all.label(part.longest);
+    let own_label = all.label(part.longest);
     let (label, others) = match is_only {
-        true if label == all.noise() => (in_own_place(stretches, part.longest, least, &of_phase)?, 0.0),
-        true => (label, 0.0),
-        false => in_place_of(stretches, part)?,
+        true if own_label == all.noise() => (in_own_place(stretches, part.longest, least, &of_phase)?, 0.0),
+        true => (own_label, 0.0),
+        false => in_place_of(stretches, part, &[part.unit])?,
     };
     if ahead < least || label == all.noise() {
         return None;
@@ -64,7 +65,7 @@ pub(super) fn stall<'b>(
     let is_beside = usually.len() < FEWEST && !is_only;
     if is_beside {
         let is_other = |&burst: &u32| stretches.unit(burst) != part.unit && all.label(burst) == label;
-        usually = part.bursts.iter().copied().filter(is_other).collect();
+        usually = stretches.of_stretch(part.stretch).iter().copied().filter(is_other).collect();
     }
     let usual = Usual::of(stretches, &usually, least)?;
     let more = usual.longer(part.longest)?;
@@ -78,19 +79,11 @@ pub(super) fn stall<'b>(
     if is_only {
         return Some(Stall { label, bursts: 1, others: usual.time, won: more, more: [more, 0.0] });
     }
-    let is_like = |burst: &u32| [label, all.noise()].contains(&all.label(*burst));
-    let mut by_unit: BTreeMap<u32, (u64, [f64; 2], f64)> = BTreeMap::new();
-    for burst in part.bursts.iter().copied().filter(is_like) {
-        let Some(longer) = usual.longer(burst) else { continue };
-        let (bursts, [time, work], longest) = by_unit.entry(stretches.unit(burst)).or_default();
-        (*bursts, *time, *work) = (*bursts + 1, *time + longer, *work + usual.more_work(burst));
-        *longest = longest.max(longer);
-    }
+    let mut by_unit = long_by_unit(stretches, part, (label, own_label), &usual);
     let (mut bursts, mut told, _) = by_unit.remove(&part.unit)?;
     // Where others have such bursts, too, that is how the step is.
-    let is_as_long = |(_, [time, _], longest): &(u64, [f64; 2], f64)| {
-        *time >= OTHERS_TOO * told[0] || *longest >= OTHERS_TOO * more
-    };
+    let is_as_long =
+        |(_, [time, _], longest): &Long| *time >= OTHERS_TOO * told[0] || *longest >= OTHERS_TOO * more;
     if by_unit.values().any(is_as_long) {
         return None;
     }
@@ -101,6 +94,60 @@ pub(super) fn stall<'b>(
     let next = by_unit.into_values().map(|(_, [time, _], _)| time).fold(0.0, f64::max);
     let won = (told[0] - next).min(ahead);
     (won >= least).then_some(Stall { label, bursts, others, won, more: told })
+}
+
+/// How many bursts of a unit are too long, how much longer and with how many more instructions in
+/// all, and how much longer the longest.
+type Long = (u64, [f64; 2], f64);
+
+/// Of each unit its bursts of some labels (and of no phase, where these are in the step) that are
+/// longer than usual.
+fn long_by_unit(
+    stretches: &Stretches<'_>,
+    part: &Part,
+    (label, own): (u32, u32),
+    usual: &Usual<'_>,
+) -> BTreeMap<u32, Long> {
+    let all = stretches.all;
+    let is_like = |burst: &u32| {
+        let other = all.label(*burst);
+        other == label || (part.labels.contains(&other) && [own, all.noise()].contains(&other))
+    };
+    let mut by_unit: BTreeMap<u32, Long> = BTreeMap::new();
+    for burst in stretches.of_stretch(part.stretch).iter().copied().filter(is_like) {
+        let Some(longer) = usual.longer(burst) else { continue };
+        let (bursts, [time, work], longest) = by_unit.entry(stretches.unit(burst)).or_default();
+        (*bursts, *time, *work) = (*bursts + 1, *time + longer, *work + usual.more_work(burst));
+        *longest = longest.max(longer);
+    }
+    by_unit
+}
+
+/// Whether the longest burst of units that are late in a part tells that they are late once. Where it
+/// stands in the place of another phase than its own, they may just as well be slow always, and their
+/// bursts be of other phases for it. Then the others must take less than a tenth of it, or it must be
+/// far longer than its thread's bursts of that phase usually are.
+pub(super) fn is_once<'b>(
+    stretches: &Stretches<'_>,
+    part: &Part,
+    units: &[u32],
+    least: f64,
+    of_phase: impl Fn(u32) -> &'b [u32],
+) -> bool {
+    let all = stretches.all;
+    let duration = all.duration(part.longest) as f64;
+    let Some((label, others)) = in_place_of(stretches, part, units) else { return true };
+    let is_in_place = label == all.label(part.longest) && label != all.noise();
+    if is_in_place || 2.0 * duration < part.own || is_nearly_all(duration - others, duration) {
+        return true;
+    }
+    if label == all.noise() {
+        return false;
+    }
+    let is_own = |&burst: &u32| all.thread(burst) == all.thread(part.longest);
+    let own: Vec<u32> = of_phase(label).iter().copied().filter(is_own).collect();
+    own.len() >= FEWEST
+        && Usual::of(stretches, &own, least).is_some_and(|usual| usual.longer(part.longest).is_some())
 }
 
 /// In a run of one thread, the phase in whose place a burst of no phase stands: it has the same

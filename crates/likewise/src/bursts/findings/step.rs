@@ -6,6 +6,7 @@ use super::finding::{Cause, LEAST_APART};
 use super::shape::{
     NOISE, Shape, TOGETHER, above_mean, by_chance, cause, ends, noise_of_single, ratio, shape,
 };
+use super::since::since;
 use super::stretches::{Part, Stretches};
 use crate::bursts::rates::instructions_and_cycles;
 use crate::bursts::serial::is_nearly_all;
@@ -101,6 +102,37 @@ impl<'a> Step<'a> {
             counts[stretches.unit(burst) as usize] += 1.0;
         }
         (0.5..=2.0).contains(&ratio(stretches, &counts, units))
+    }
+
+    /// Whether it is done often enough that being slow in it is a trait of a unit, and the units are slow
+    /// in most of it, by the time of the others, or from one moment to another. A few long bursts say nothing of a thread, however long they are: it is not slow in the
+    /// rest. Nearer to how slow they are in all than to the others counts as slow.
+    pub(super) fn is_slow(&self, stretches: &Stretches<'_>, units: &[u32]) -> bool {
+        if !self.is_repeated() {
+            return false;
+        }
+        let half = 0.5 * ratio(stretches, &self.times, units).ln();
+        let is_named = named(stretches, units);
+        let groups: BTreeSet<usize> = units.iter().map(|&unit| stretches.group_of(unit)).collect();
+        let mut parts: Vec<&Part> = self.parts.clone();
+        parts.retain(|part| groups.contains(&stretches.group_of(part.unit)));
+        parts.sort_by_key(|part| part.stretch);
+        let (mut factors, mut slow, mut all) = (Vec::new(), 0.0, 0.0);
+        for part in parts {
+            let one = self.only(stretches, vec![part]);
+            let factor = ratio(stretches, &one.times, units).ln();
+            let others: f64 = one
+                .times
+                .iter()
+                .zip(&is_named)
+                .filter(|(_, is_named)| !**is_named)
+                .map(|(time, _)| time)
+                .sum();
+            all += others;
+            slow += if factor >= half { others } else { 0.0 };
+            factors.extend(Some(factor).filter(|factor| factor.is_finite()));
+        }
+        2.0 * slow >= all || since(&factors).is_some()
     }
 
     /// How much longer the units take for the same instructions.

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use super::counted::Counted;
 use super::counts::{self, Counts, both, evens_out, sum, uneven};
 use super::finding::ThreadName;
-use super::instead::{instead, lacking};
+use super::instead::{instead, is_near, lacking};
 use super::launch;
 pub(super) use super::part::Part;
 use crate::bursts::serial::is_nearly_all;
@@ -167,6 +167,11 @@ impl<'a> Stretches<'a> {
                 }
             }
         }
+        let lengths = OnceCell::new();
+        let is_like = |a: u32, b: u32| {
+            let lengths = lengths.get_or_init(|| self.lengths());
+            is_near(lengths[a as usize], lengths[b as usize])
+        };
         let of_some: Vec<bool> = (0..n).map(is_of_some).collect();
         let (mut step, work) = (self.step.clone(), OnceCell::new());
         let (in_place, begins) = (OnceCell::new(), OnceCell::new());
@@ -177,11 +182,13 @@ impl<'a> Stretches<'a> {
                 most.filter(|(_, time)| **time >= 0.5 * total[label]).map(|(&key, _)| key)
             };
             let is_same = |key: &u32| self.is_same_work([label as u32, *key], &counts, &work);
+            // Bursts that take hardly any of the time of others stand beside them by accident.
+            let near = |by: &BTreeMap<u32, f64>| most(by).filter(|&key| is_like(label as u32, key));
             let key = (self.same_work(label as u32, &counts, &work))
                 .or_else(|| most(&instead[label]).filter(is_same))
-                .or_else(|| most(&in_place.get_or_init(|| self.in_place())[label]))
-                .or_else(|| most(&instead[label]))
-                .or_else(|| most(&begins.get_or_init(|| self.others_begin(&of_some, &counts))[label]));
+                .or_else(|| near(&in_place.get_or_init(|| self.in_place())[label]))
+                .or_else(|| near(&instead[label]))
+                .or_else(|| near(&begins.get_or_init(|| self.others_begin(&of_some, &counts))[label]));
             let Some(key) = key else { continue };
             let (a, b) = (step[label], step[key as usize]);
             step.iter_mut().filter(|step| **step == a.max(b)).for_each(|step| *step = a.min(b));
@@ -339,7 +346,7 @@ impl<'a> Stretches<'a> {
         let by_steps = (!is_same).then(|| self.sums(bursts, slowest, &step));
         let is_missing = |of: &Sum| self.is_missing(bursts, of);
         let by_steps = by_steps.as_ref().unwrap_or(&sums);
-        let mut joined = instead(by_steps, self.all.noise(), n, is_missing);
+        let [mut joined, missing] = instead(by_steps, self.all.noise(), n, is_missing);
         if joined.is_empty()
             && let Some(lacking) = lacking(by_steps, self.all.noise(), n)
         {
@@ -347,12 +354,13 @@ impl<'a> Stretches<'a> {
         }
         let mut by_step: BTreeMap<u32, Vec<Sum>> = BTreeMap::new();
         sums.iter().for_each(|sum| by_step.entry(step(sum.label)).or_default().push(*sum));
-        let (together, apart): (Vec<_>, Vec<_>) =
-            by_step.into_iter().partition(|(label, _)| joined.contains(label));
-        let mut groups: Vec<Vec<Sum>> = apart.into_iter().map(|(_, sums)| sums).collect();
-        if !together.is_empty() {
-            groups.push(together.into_iter().flat_map(|(_, sums)| sums).collect());
-        }
+        let together = [joined, missing].map(|labels| {
+            let sums =
+                labels.iter().collect::<BTreeSet<_>>().into_iter().filter_map(|label| by_step.remove(label));
+            sums.flatten().collect::<Vec<Sum>>()
+        });
+        let mut groups: Vec<Vec<Sum>> = by_step.into_values().collect();
+        groups.extend(together.into_iter().filter(|sums| !sums.is_empty()));
         let excess = |group: &[Sum]| group.iter().map(|sum| sum.own - sum.time / n).sum::<f64>();
         let net: f64 = groups.iter().map(|group| excess(group)).sum();
         let above: f64 = groups.iter().map(|group| excess(group).max(0.0)).sum();
@@ -413,18 +421,6 @@ impl<'a> Stretches<'a> {
             sum
         };
         keys.chunk_by(|a, b| a >> 32 == b >> 32).map(of_label).collect()
-    }
-
-    /// Whether each unit has just as many bursts of no phase as it lacks of a step: others have
-    /// these for another reason.
-    fn is_missing(&self, bursts: &[u32], of: &Sum) -> bool {
-        let mut lacks: BTreeMap<u32, f64> = BTreeMap::new();
-        for &burst in bursts {
-            let label = self.all.label(burst);
-            let own = label == self.all.noise() || self.step[label as usize] == of.label;
-            *lacks.entry(self.unit(burst)).or_insert(of.most_count) -= f64::from(u8::from(own));
-        }
-        lacks.into_values().all(|lacks| lacks == 0.0)
     }
 
     fn part(&self, group: &[Sum], unit: u32, n: f64) -> Part {

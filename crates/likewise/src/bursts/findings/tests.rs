@@ -6,6 +6,7 @@ mod instead;
 mod launch;
 mod low_ipc;
 mod part;
+mod place;
 mod serial;
 mod single;
 mod threads;
