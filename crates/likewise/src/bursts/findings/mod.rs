@@ -13,6 +13,7 @@ mod causes;
 mod counted;
 mod counts;
 mod finding;
+mod how;
 mod instead;
 mod launch;
 mod low_ipc;
@@ -23,6 +24,7 @@ mod shape;
 mod since;
 mod single;
 mod slower;
+mod speed;
 mod step;
 mod stretches;
 mod turns;
@@ -31,7 +33,7 @@ use super::serial::Scope;
 use crate::cluster::ClusterId;
 use counted::Counted;
 pub use finding::{
-    Cause, FewCpus, Finding, FindingKind, Findings, FindingsInput, Gradient, LEAST_SHARE, TaskBegins,
+    Cause, FewCpus, Finding, FindingKind, Findings, FindingsInput, Gradient, How, LEAST_SHARE, TaskBegins,
     ThreadName,
 };
 use stretches::{Among, Stretches};
@@ -76,7 +78,8 @@ pub fn findings(input: &FindingsInput<'_>) -> Findings {
             losses(&Stretches::of(&all, &Among::Threads), whole, Scope::Run)
         }
     };
-    let ((mut list, balance), slower) = rayon::join(by_stretch, || slower::slower(&all, whole));
+    let ((mut list, balance), (slower, knows_slower)) =
+        rayon::join(by_stretch, || slower::slower(&all, whole));
     list.extend(slower);
     let told = list.iter().filter(|f| !matches!(f.kind, FindingKind::Imbalance { .. }));
     let told: Vec<(ClusterId, ThreadName)> = told
@@ -89,14 +92,7 @@ pub fn findings(input: &FindingsInput<'_>) -> Findings {
     // After the last burst, nobody knows: the trace may have been cut.
     let (busy, last) = all.busy();
     let idle = last.saturating_sub(input.part.start).saturating_sub(busy);
-    Findings {
-        list,
-        idle: idle.0 as f64 / whole,
-        balance,
-        begun: all.begun(),
-        knows_slower: slower::is_known(&all),
-        few_cpus,
-    }
+    Findings { list, idle: idle.0 as f64 / whole, balance, begun: all.begun(), knows_slower, few_cpus }
 }
 
 /// That there are fewer CPUs than threads, and never more that compute at once.
