@@ -9,6 +9,11 @@ use crate::table::{BurstTable, Values};
 /// a core all the time.
 const ON_CORE: f64 = 0.5;
 
+/// The instructions of bursts.
+pub(super) fn instructions(table: &BurstTable) -> Option<&Values> {
+    instructions_and_cycles(&table.counters)[0].map(|counter| &table.counters[counter].values)
+}
+
 /// The counters that tell: instructions and cycles.
 pub(super) fn counters(table: &BurstTable) -> Option<[&Values; 2]> {
     let [Some(instructions), Some(cycles)] = instructions_and_cycles(&table.counters) else { return None };

@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 
 use super::finding::{Cause, FindingKind, How};
-use super::how::{Work, counters};
+use super::how::{Work, counters, instructions};
 use super::shape::{NOISE, SLOPE, Shape, by_chance, cause, ends, ratio, shape};
 use super::since::FEWEST;
 use super::step::{Step, Taken};
 use super::stretches::Stretches;
 
-/// The steps of a finding whose instructions are known are at least this share of its time.
+/// The bursts of a finding whose instructions are known are at least this share of its time.
 const KNOWN: f64 = 0.9;
 
 /// The units that are far slower than the others for the same instructions, apart from them, where
@@ -39,7 +39,7 @@ pub(super) fn slow_for_work(
 /// Whether the last of a step has more instructions than the mean in the whole stretches too, by half
 /// of what it has more in the step: else it does there what others do in other phases.
 pub(super) fn has_more(stretches: &Stretches<'_>, step: &Step<'_>) -> bool {
-    let Some([instructions, _]) = counters(stretches.all.table) else { return true };
+    let Some(instructions) = instructions(stretches.all.table) else { return true };
     let mut at: Vec<u32> = step.costly().map(|part| part.stretch).collect();
     at.sort_unstable();
     at.dedup();
@@ -71,8 +71,9 @@ pub(super) fn how(stretches: &Stretches<'_>, steps: &[Step<'_>], units: &[u32]) 
     slow.against(&others)
 }
 
-/// Why, of an imbalance that is in several steps or is said to have more instructions: by the sums of
-/// the steps whose instructions are known, if these are nearly all of it. Who is named must have as
+/// Why, of an imbalance: by the sums of the bursts of all steps whose instructions are known, if these
+/// are nearly all of it. Small steps may have other causes, and a burst in which nothing was counted is
+/// no reason to say nothing of the others. Who is named must have as
 /// much more to do as it takes longer than the others.
 pub(super) fn cause_in_all(
     stretches: &Stretches<'_>,
@@ -81,16 +82,25 @@ pub(super) fn cause_in_all(
     own: Cause,
 ) -> Cause {
     let is_whole = steps.iter().all(|step| matches!(step.taken, Taken::Whole));
-    if !is_whole || !matches!(own, Cause::Work | Cause::Both) {
+    if !is_whole || own == Cause::Speed {
         return own;
     }
+    let Some(instructions) = instructions(stretches.all.table) else { return own };
     let n = stretches.n_units();
     let (mut times, mut work, mut whole) = (vec![0.0; n], vec![0.0; n], 0.0);
-    for step in steps {
-        whole += step.times.iter().sum::<f64>();
-        if has_both(step) {
-            times.iter_mut().zip(&step.times).for_each(|(sum, own)| *sum += own);
-            work.iter_mut().zip(&step.instructions).for_each(|(sum, own)| *sum += own);
+    for part in steps.iter().flat_map(|step| &step.parts) {
+        for &burst in &part.bursts {
+            let (unit, time) = (stretches.unit(burst) as usize, stretches.all.duration(burst) as f64);
+            whole += time;
+            let own = instructions.get(burst as usize);
+            if own >= 0.0 {
+                (times[unit], work[unit]) = (times[unit] + time, work[unit] + own);
+            }
+        }
+        // What is told as a single long burst is no part of it.
+        let ([time, own], unit) = (part.told, part.unit as usize);
+        if own.is_finite() {
+            (times[unit], work[unit]) = (times[unit] - time, work[unit] - own);
         }
     }
     let is_known = times.iter().sum::<f64>() >= KNOWN * whole;
@@ -99,7 +109,8 @@ pub(super) fn cause_in_all(
     match cause(stretches, &times, &work) {
         Cause::Work if is_known && is_of_named => Cause::Work,
         // Steps of unlike causes, or others' work.
-        _ => Cause::Both,
+        _ if own == Cause::Work => Cause::Both,
+        _ => own,
     }
 }
 
