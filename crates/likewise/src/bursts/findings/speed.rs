@@ -73,22 +73,22 @@ pub(super) fn how(stretches: &Stretches<'_>, steps: &[Step<'_>], units: &[u32]) 
 
 /// Why, of an imbalance: by the sums of the bursts of all steps whose instructions are known, if these
 /// are nearly all of it. Small steps may have other causes, and a burst in which nothing was counted is
-/// no reason to say nothing of the others. Who is named must have as
-/// much more to do as it takes longer than the others.
+/// no reason to say nothing of the others. Who is named must have as much more to do as it takes longer.
 pub(super) fn cause_in_all(
     stretches: &Stretches<'_>,
     steps: &[Step<'_>],
     units: &[u32],
     own: Cause,
 ) -> Cause {
-    let is_whole = steps.iter().all(|step| matches!(step.taken, Taken::Whole));
-    if !is_whole || own == Cause::Speed {
+    // Where slowness is taken out, what is left is work.
+    let is_whole = |step: &&Step<'_>| matches!(step.taken, Taken::Whole);
+    if own == Cause::Speed || !steps.iter().any(|step| is_whole(&step)) {
         return own;
     }
     let Some(instructions) = instructions(stretches.all.table) else { return own };
     let n = stretches.n_units();
     let (mut times, mut work, mut whole) = (vec![0.0; n], vec![0.0; n], 0.0);
-    for part in steps.iter().flat_map(|step| &step.parts) {
+    for part in steps.iter().filter(is_whole).flat_map(|step| &step.parts) {
         for &burst in &part.bursts {
             let (unit, time) = (stretches.unit(burst) as usize, stretches.all.duration(burst) as f64);
             whole += time;
