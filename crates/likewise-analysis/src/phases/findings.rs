@@ -11,7 +11,7 @@ use self::names::{Names, Who, place};
 use self::waits::{SPIN, in_locks, may_spin};
 use super::{Analysis, DEFAULT_FILTER, Labelled, Traced, endless};
 use likewise::bursts::{
-    BurstLabel, Cause, FewCpus, Finding, FindingKind, Findings, FindingsInput, LEAST_SHARE, Scope,
+    BurstLabel, Cause, FewCpus, Finding, FindingKind, Findings, FindingsInput, How, LEAST_SHARE, Scope,
     TaskBegins, findings, is_nearly_all, stand_ins,
 };
 use likewise::cluster::ClusterId;
@@ -73,6 +73,10 @@ const MUCH_IDLE: f64 = 0.2;
 
 /// Busiest threads that compute less than this longer than the mean are not worth a word.
 const LITTLE: f64 = 2.0 * LEAST_SHARE;
+
+/// From so much of the computing in a time on, it is said that it cannot be compared: less is hardly
+/// worth a word beside what is in all phases.
+const LEAST_UNTOLD: f64 = 0.1;
 
 /// Why it is not said what to look at first.
 fn not_said(analysis: &Analysis) -> &'static str {
@@ -147,7 +151,8 @@ fn nothing_found(analysis: &Analysis, found: &Findings) -> String {
     let unknown = if found.knows_slower {
         ""
     } else {
-        " Whether all threads become slower with time cannot be told: it takes the instructions of most bursts."
+        " Whether all threads become slower with time cannot be told: it takes the instructions of most bursts, and a phase \
+         that most threads do six times."
     };
     // Threads that take even turns have no uneven step.
     if analysis.figures.serial_note().is_some_and(|note| analysis.notes.contains(&note)) {
@@ -262,7 +267,7 @@ fn sentence(finding: &Finding, names: &Names) -> String {
     match finding.kind {
         FindingKind::Imbalance { .. } => imbalance(finding, names),
         FindingKind::Serial { .. } => serial(finding, names),
-        FindingKind::SlowThreads { times, everywhere } => {
+        FindingKind::SlowThreads { times, everywhere, how } => {
             let steps = if everywhere { "all phases".to_owned() } else { small(&steps) };
             let others = match finding.scope {
                 Scope::Run => "the others",
@@ -270,38 +275,63 @@ fn sentence(finding: &Finding, names: &Names) -> String {
             };
             let when = when(finding);
             format!(
-                "{} take{ending} {times:.2} times as long as {others} in {steps}{when}, for the same instructions. As fast \
+                "{} take{ending} {times:.2} times as long as {others} in {steps}{when}, for the same instructions{}. As fast \
                  as the others, {win} of the run would be won.",
-                capital(&threads)
+                capital(&threads),
+                by_what(how, plural),
             )
         }
-        FindingKind::Slower { times, everywhere, by_degrees: true } => {
-            let steps = if everywhere { "all phases".to_owned() } else { small(&steps) };
-            let who = if names.all.len() == finding.threads.len() { names.everyone() } else { threads };
-            let since = finding.from.map_or_else(String::new, |from| format!(" from {} on", Moment(from)));
-            format!(
-                "{} become slower little by little, or in steps, in {steps}{since}: at the end they take {times:.2} times \
-                 as long as before, for the same instructions. As fast as before, {win} of the run would be won.",
-                capital(&who)
-            )
-        }
-        FindingKind::Slower { times, everywhere, by_degrees: false } => {
-            let steps = if everywhere { "all phases".to_owned() } else { small(&steps) };
-            let as_when = match (finding.from, finding.until) {
-                (Some(_), None) => "before",
-                (None, Some(_)) => "after",
-                _ => "in the rest of the run",
-            };
-            let who = if names.all.len() == finding.threads.len() { names.everyone() } else { threads };
-            format!(
-                "{} take {times:.2} times as long in {steps}{} as {as_when}, for the same instructions. As fast as \
-                 {as_when}, {win} of the run would be won.",
-                capital(&who),
-                when(finding),
-            )
-        }
+        FindingKind::Slower { .. } => slower(finding, names),
         FindingKind::OneOff { .. } => one_off(finding, names),
         FindingKind::LowIpc { .. } => low_ipc(finding),
+    }
+}
+
+/// What all threads, or most of them, take longer over in a time.
+fn slower(finding: &Finding, names: &Names) -> String {
+    let FindingKind::Slower { times, everywhere, by_degrees, compared, how } = finding.kind else {
+        return String::new();
+    };
+    let steps = if everywhere { "all phases".to_owned() } else { small(&place(finding)) };
+    let is_all = names.all.len() == finding.threads.len();
+    let who = capital(&if is_all { names.everyone() } else { names.who(&finding.threads).text });
+    let (win, how) = (percent(finding.share), by_what(how, true));
+    if by_degrees {
+        let since = finding.from.map_or_else(String::new, |from| format!(" from {} on", Moment(from)));
+        return format!(
+            "{who} become slower little by little, or in steps, in {steps}{since}: at the end they take {times:.2} times \
+             as long as before, for the same instructions{how}. As fast as before, {win} of the run would be won."
+        );
+    }
+    let as_when = match (finding.from, finding.until) {
+        (Some(_), None) => "before",
+        (None, Some(_)) => "after",
+        _ => "in the rest of the run",
+    };
+    // What is done only then, or in no phase.
+    let rest = match 1.0 - compared {
+        much if much >= LEAST_UNTOLD => {
+            format!(" (It is not known of {} of the computing in that time.)", percent(much))
+        }
+        _ => String::new(),
+    };
+    format!(
+        "{who} take {times:.2} times as long in {steps}{} as {as_when}, for the same instructions{how}. As fast as \
+         {as_when}, {win} of the run would be won.{rest}",
+        when(finding),
+    )
+}
+
+/// Behind "for the same instructions": what the cycles tell.
+fn by_what(how: How, plural: bool) -> &'static str {
+    match how {
+        How::Clock => ", with fewer cycles per second",
+        How::OffCore if plural => {
+            " and cycles: they were not on a core all the time, or at far below the clock"
+        }
+        How::OffCore => " and cycles: it was not on a core all the time, or at far below the clock",
+        How::Ipc => ", at a lower IPC",
+        How::Unknown => "",
     }
 }
 

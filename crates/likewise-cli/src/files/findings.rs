@@ -1,6 +1,6 @@
 //! What to look at first, for programs.
 
-use likewise::bursts::{Cause, Finding, FindingKind, Scope};
+use likewise::bursts::{Cause, Finding, FindingKind, How, Scope};
 use likewise::table::Nanos;
 use likewise_analysis::phases::{Analysis, findings::sentences};
 use serde_json::{Value, json};
@@ -61,9 +61,13 @@ fn of_kind(value: &mut Value, finding: &Finding) {
             value["behind_ns"] = finding.behind.0.into();
             value["at_other_times"] = finding.at_other_times.into();
         }
-        FindingKind::SlowThreads { times, .. } => value["times"] = times.into(),
-        FindingKind::Slower { times, by_degrees, .. } => {
+        FindingKind::SlowThreads { times, how, .. } => {
             value["times"] = times.into();
+            value["slower_by"] = slower_by(how);
+        }
+        FindingKind::Slower { times, by_degrees, how, .. } => {
+            value["times"] = times.into();
+            value["slower_by"] = slower_by(how);
             value["by_degrees"] = by_degrees.into();
         }
         FindingKind::OneOff { bursts, same, duration, others, itself, alone } => {
@@ -78,6 +82,15 @@ fn of_kind(value: &mut Value, finding: &Finding) {
             value["ipc"] = ipc.into();
             value["ipc_of_others"] = others.into();
         }
+    }
+}
+
+fn slower_by(how: How) -> Value {
+    match how {
+        How::Clock => "clock".into(),
+        How::OffCore => "off-core".into(),
+        How::Ipc => "ipc".into(),
+        How::Unknown => Value::Null,
     }
 }
 

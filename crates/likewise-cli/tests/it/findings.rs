@@ -306,7 +306,7 @@ fn since_when_tasks_are_slow_and_that_several_are_late_together_is_said() {
     assert_eq!((&findings[0]["from_ns"], &findings[0]["tasks"]), (&450_000.into(), &vec![7, 8].into()));
     let said = findings[0]["text"].as_str().unwrap();
     assert!(said.starts_with("Tasks 7–8 take 1.40 times as long as the others in "), "{said}");
-    assert!(said.contains(" from 450 µs on, for the same instructions."), "{said}");
+    assert!(said.contains(" from 450 µs on, for the same instructions"), "{said}");
     let late = |task: u64, step: u64| if task < 4 && step == 7 { 2.0 } else { 1.0 };
     let (_, findings) = printed("late.csv", 50_000, late);
     let said = findings[0]["text"].as_str().unwrap();

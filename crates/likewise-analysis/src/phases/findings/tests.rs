@@ -96,7 +96,7 @@ fn who_waits_for_several_threads_are_the_others_of_their_tasks() {
     let in_turn = of(&[(2, 1), (2, 2)]);
     let turn = "compute for 4.00 µs while the others of their task wait, one thread of a task at a time.";
     assert!(in_turn.contains(turn), "{in_turn}");
-    let slow = FindingKind::SlowThreads { times: 1.5, everywhere: false };
+    let slow = FindingKind::SlowThreads { times: 1.5, everywhere: false, how: How::Clock };
     let slow = said(slow, Scope::Task, &[(1, 2), (3, 1)]);
     assert!(slow.contains("take 1.50 times as long as the others of their tasks in phase 1"), "{slow}");
 }

@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 
-use super::finding::{Cause, Finding, FindingKind, Gradient, LEAST_APART, LEAST_SHARE, ThreadName};
+use super::finding::{Cause, Finding, FindingKind, Gradient, How, LEAST_APART, LEAST_SHARE, ThreadName};
 use super::serial::{by_one, in_turn, is_all_by_one};
 use super::shape::{NOISE, SLOPE, Shape, above_mean, cause, ends, noise_of_sums, ratio, shape};
 use super::since::{FEWEST, since};
+use super::speed::{cause_in_all, has_more, how, slow_for_work};
 use super::step::{Step, Taken, is_done_elsewhere, is_serial};
 use super::stretches::{Part, Stretches};
 use super::turns::Turns;
@@ -91,34 +92,52 @@ fn two_causes<'a>(turns: &Turns<'_, '_>, all: Vec<Told<'a>>, whole: f64, scope: 
             *units == next.units && (own - other).abs() <= SLOPE * other.abs() + LEAST_APART
         };
         let is_both = is_imbalance && next.late && own > LEAST_APART && next.steps[0].is_repeated();
-        if !(is_both && slow.iter().any(is_alike)) {
+        let by_own = slow_for_work(stretches, &next.steps[0], next.finding.kind);
+        if by_own.is_none() && !(is_both && slow.iter().any(is_alike)) {
             apart.push(next);
             continue;
         }
-        let as_taken = |taken: Taken| Step { taken, ..next.steps[0].clone() };
-        let (speed, mut work) = (as_taken(Taken::Speed), as_taken(Taken::Work));
-        let mut times = work.taken(stretches, &next.units);
-        std::mem::swap(&mut work.times, &mut times);
-        if work.is_uneven(stretches, LEAST_APART) {
-            std::mem::swap(&mut work.times, &mut times);
-            let mut of_work = told(turns, work.clone(), whole, scope);
-            of_work.units.clone_from(&next.units);
-            of_work.finding.threads.clone_from(&next.finding.threads);
-            of_work.finding.kind = FindingKind::Imbalance {
-                apart: 0.0,
-                cause: Cause::Work,
-                steady: true,
-                times: None,
-                only: false,
-            };
-            of_work.late = true;
-            apart.push(of_work);
-        }
-        let mut of_speed = Told { steps: vec![speed], ..next };
-        of_speed.finding.kind = FindingKind::SlowThreads { times: own.exp(), everywhere: false };
-        apart.push(of_speed);
+        let units = by_own.unwrap_or_else(|| next.units.clone());
+        apart.extend(speed_and_work(turns, next, units, whole, scope));
     }
     apart
+}
+
+/// The slowness of those units in a step, and what is left as an imbalance of work.
+fn speed_and_work<'a>(
+    turns: &Turns<'_, '_>,
+    next: Told<'a>,
+    units: Vec<u32>,
+    whole: f64,
+    scope: Scope,
+) -> Vec<Told<'a>> {
+    let stretches = turns.stretches;
+    let mut found = Vec::new();
+    let as_taken = |taken: Taken| Step { taken, ..next.steps[0].clone() };
+    let (speed, work) = (as_taken(Taken::Speed), as_taken(Taken::Work));
+    let times = work.taken(stretches, &units);
+    let even = Step { times, ..work.clone() };
+    if even.is_uneven(stretches, LEAST_APART) && has_more(stretches, &even) {
+        let mut of_work = told(turns, work, whole, scope);
+        let last = ends(stretches, &even.times)[1].clone();
+        of_work.late = next.late && next.units == units;
+        let named = if of_work.late { &units } else { &last };
+        of_work.finding.threads = stretches.names(named, &of_work.labels);
+        let empty = Gradient { least: Vec::new(), least_time: Nanos::ZERO, most_time: Nanos::ZERO };
+        let is_gradient = matches!(shape(stretches, &even.times), Shape::Gradient);
+        of_work.finding.gradient = is_gradient.then_some(empty);
+        of_work.finding.kind =
+            FindingKind::Imbalance { apart: 0.0, cause: Cause::Work, steady: true, times: None, only: false };
+        of_work.units.clone_from(&units);
+        found.push(of_work);
+    }
+    let mut of_speed = Told { steps: vec![speed], units, late: true, ..next };
+    of_speed.finding.threads = stretches.names(&of_speed.units, &of_speed.labels);
+    of_speed.finding.gradient = None;
+    let times = of_speed.steps[0].slowness(stretches, &of_speed.units);
+    of_speed.finding.kind = FindingKind::SlowThreads { times, everywhere: false, how: How::Unknown };
+    found.push(of_speed);
+    found
 }
 
 /// Fills in what is known only once all steps of a finding are together.
@@ -151,9 +170,16 @@ fn complete(stretches: &Stretches<'_>, told: &mut Told<'_>, whole: f64) {
     let factor = ratio(stretches, &times, &told.units);
     let own: f64 = told.units.iter().map(|&unit| times[unit as usize]).sum();
     let is_theirs = told.late && is_nearly_all(own, times.iter().sum());
+    let own_how = how(stretches, &told.steps, &told.units);
+    if let FindingKind::Imbalance { cause, steady: true, .. } = told.finding.kind {
+        let of_all = cause_in_all(stretches, &told.steps, &told.units, cause);
+        if let FindingKind::Imbalance { cause, .. } = &mut told.finding.kind {
+            *cause = of_all;
+        }
+    }
     match &mut told.finding.kind {
-        FindingKind::SlowThreads { times, everywhere } => {
-            (*times, *everywhere) = (factor, in_all);
+        FindingKind::SlowThreads { times, everywhere, how } => {
+            (*times, *everywhere, *how) = (factor, in_all, own_how);
             told.finding.share = as_fast(stretches, &told.steps, &told.units) / whole;
         }
         FindingKind::Imbalance { apart, cause: why, times: less, steady: true, only } => {
@@ -437,7 +463,7 @@ fn told<'a>(turns: &Turns<'_, '_>, step: Step<'a>, whole: f64, scope: Scope) -> 
             finding.gradient = Some(empty);
         } else if late && cause == Cause::Speed && factor.is_finite() && step.is_slow(stretches, &units) {
             finding.share = as_fast(stretches, std::slice::from_ref(&step), &units) / whole;
-            finding.kind = FindingKind::SlowThreads { times: factor, everywhere: false };
+            finding.kind = FindingKind::SlowThreads { times: factor, everywhere: false, how: How::Unknown };
         }
     } else {
         finding.at_other_times = step.is_at_other_times(stretches);

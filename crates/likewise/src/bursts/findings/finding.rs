@@ -59,6 +59,20 @@ pub enum Cause {
     Unknown,
 }
 
+/// Why bursts take longer for the same instructions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum How {
+    /// They have fewer cycles per time: the clock is lower.
+    Clock,
+    /// They have so few cycles per time that they hardly run throughout.
+    OffCore,
+    /// They need more cycles.
+    Ipc,
+    /// Cycles were not counted, or it is some of both.
+    #[default]
+    Unknown,
+}
+
 /// What was found.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FindingKind {
@@ -89,6 +103,8 @@ pub enum FindingKind {
         times: f64,
         /// Whether they do in all phases.
         everywhere: bool,
+        /// By clock or IPC.
+        how: How,
     },
     /// More than half of the threads take longer for the same instructions in
     /// one stretch of time, and not in the rest of the run; or more and more until its end.
@@ -99,6 +115,11 @@ pub enum FindingKind {
         everywhere: bool,
         /// Whether they become slower little by little, or in several steps, until the end.
         by_degrees: bool,
+        /// The share of what is computed in that time that is done at other times too, often enough, so
+        /// that it can be compared; 1 by degrees.
+        compared: f64,
+        /// By clock or IPC.
+        how: How,
     },
     /// Bursts that take long, each once, or threads that do together.
     OneOff {
@@ -229,7 +250,8 @@ pub struct Findings {
     pub balance: f64,
     /// When tasks begin, where there are several. Until the last of them does, others may wait for it, or it for others.
     pub begun: Option<TaskBegins>,
-    /// Whether instructions tell if all threads become slower: those of half of the time are known.
+    /// Whether instructions tell if all threads become slower: those of half of the time are known, and
+    /// most threads do a phase often enough.
     pub knows_slower: bool,
     /// Whether the threads of any phase do it often enough for it to be measured how far bursts of the
     /// same work differ by chance.

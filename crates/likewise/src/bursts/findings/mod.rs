@@ -13,6 +13,7 @@ mod causes;
 mod counted;
 mod counts;
 mod finding;
+mod how;
 mod instead;
 mod launch;
 mod low_ipc;
@@ -24,6 +25,7 @@ mod shape;
 mod since;
 mod single;
 mod slower;
+mod speed;
 mod step;
 mod stretches;
 mod turns;
@@ -31,7 +33,7 @@ mod turns;
 use super::serial::Scope;
 use counted::Counted;
 pub use finding::{
-    Cause, FewCpus, Finding, FindingKind, Findings, FindingsInput, Gradient, LEAST_SHARE, TaskBegins,
+    Cause, FewCpus, Finding, FindingKind, Findings, FindingsInput, Gradient, How, LEAST_SHARE, TaskBegins,
     ThreadName,
 };
 use stretches::{Among, Stretches};
@@ -76,7 +78,8 @@ pub fn findings(input: &FindingsInput<'_>) -> Findings {
             losses(&Stretches::of(&all, &Among::Threads), whole, Scope::Run)
         }
     };
-    let ((mut list, balance), slower) = rayon::join(by_stretch, || slower::slower(&all, whole));
+    let ((mut list, balance), (slower, knows_slower)) =
+        rayon::join(by_stretch, || slower::slower(&all, whole));
     list.extend(slower);
     let is_told = |f: &&Finding| !matches!(f.kind, FindingKind::Imbalance { .. });
     let low = low_ipc::low_ipc(&all, length, &list.iter().filter(is_told).collect::<Vec<_>>());
@@ -92,7 +95,7 @@ pub fn findings(input: &FindingsInput<'_>) -> Findings {
         idle: idle.0 as f64 / whole,
         balance,
         begun: all.begun(),
-        knows_slower: slower::is_known(&all),
+        knows_slower,
         knows_chance: knows_chance(&all),
         few_cpus,
     }

@@ -7,6 +7,9 @@ use super::finding::LEAST_APART;
 /// A stretch of time has at least so many steps, and at least as many are outside.
 pub(super) const FEWEST: usize = 4;
 
+/// Where each step is a round of all threads, so few are enough on one of the two sides.
+pub(super) const TWICE: usize = 2;
+
 /// Within the stretch, and within the rest, values may change by at most this share
 /// of the difference between both. In values that grow little by little, the
 /// change within each half is half of that difference.
@@ -26,21 +29,23 @@ const MOST_STEPS: usize = 1_000;
 /// # Complexity
 /// O(n + m²) for n values, and m of at most 1,000.
 pub(super) fn since(values: &[f64]) -> Option<Range<usize>> {
-    let place = stretch(values)?;
+    let place = stretch(values, FEWEST)?;
     let (inside, others) = means_of(values, &place);
     (inside > LEAST_APART && others <= LEAST_APART).then_some(place)
 }
 
-/// The same for values of any level.
-pub(super) fn stretch(values: &[f64]) -> Option<Range<usize>> {
+/// The same for values of any level, of `fewest` steps at least; it or the rest has four.
+pub(super) fn stretch(values: &[f64], fewest: usize) -> Option<Range<usize>> {
     let width = values.len().div_ceil(MOST_STEPS).max(1);
     let means: Vec<f64> =
         values.chunks(width).map(|chunk| chunk.iter().sum::<f64>() / chunk.len() as f64).collect();
-    let found = best(&means, LEAST_APART)?;
+    let found = best(&means, LEAST_APART, fewest)?;
     let (inside, others) = means_of(&means, &found);
     let pieces = [&means[found.clone()], &means[..found.start], &means[found.end..]];
     let even = LEAST_APART.max(EVEN * (inside - others));
-    let is_one = is_clear(&means, &found) && pieces.iter().all(|piece| best(piece, even).is_none());
+    let is_one = is_clear(&means, &found)
+        && is_apart(&means, &found)
+        && pieces.iter().all(|piece| best(piece, even, FEWEST).is_none());
     is_one.then(|| found.start * width..(found.end * width).min(values.len()))
 }
 
@@ -55,6 +60,20 @@ fn is_clear(values: &[f64], found: &Range<usize>) -> bool {
     inside > others && 10 * within >= 9 * found.len() && 10 * (all - within) <= n_others
 }
 
+/// Of less than four values on one side, the two sides must be two groups, as [`crate::gap`] has them:
+/// the mean and the spread of two or three say little.
+fn is_apart(values: &[f64], found: &Range<usize>) -> bool {
+    if found.len().min(values.len() - found.len()) >= FEWEST {
+        return true;
+    }
+    let inside = values[found.clone()].iter().copied();
+    let others = || values[..found.start].iter().chain(&values[found.end..]).copied();
+    let most = |values: &mut dyn Iterator<Item = f64>| values.fold(f64::NEG_INFINITY, f64::max);
+    let least = |values: &mut dyn Iterator<Item = f64>| values.fold(f64::INFINITY, f64::min);
+    let apart = least(&mut inside.clone()) - most(&mut others());
+    apart > 0.5 * (most(&mut inside.clone()) - least(&mut others()))
+}
+
 /// Where values rise to the end, little by little or in several steps: until where they have not
 /// risen yet, and from where on they rise no more. `None` where they do not, or also fall, or where
 /// one step is all.
@@ -67,7 +86,7 @@ pub(super) fn rise(values: &[f64]) -> Option<[usize; 2]> {
         values.chunks(width).map(|chunk| chunk.iter().sum::<f64>() / chunk.len() as f64).collect();
     let step = |part: Range<usize>| {
         let values = &means[part.clone()];
-        let Some(found) = best(values, LEAST_APART) else { return Ok(None) };
+        let Some(found) = best(values, LEAST_APART, FEWEST) else { return Ok(None) };
         let (inside, others) = means_of(values, &found);
         if found.end < values.len() || inside < others {
             return Err(());
@@ -88,22 +107,24 @@ pub(super) fn rise(values: &[f64]) -> Option<[usize; 2]> {
 
 /// The stretch whose mean differs most from that of the other values (by the sum of
 /// squares between both); `None` if the means differ by at most `least`, or if
-/// chance could make such a difference.
-fn best(values: &[f64], least: f64) -> Option<Range<usize>> {
+/// chance could make such a difference. It and the rest have `fewest` values or more, and one of them
+/// [`FEWEST`].
+fn best(values: &[f64], least: f64, fewest: usize) -> Option<Range<usize>> {
     let n = values.len();
     let mut sums = vec![0.0];
     values.iter().for_each(|value| sums.push(sums[sums.len() - 1] + value));
     let mean = sums[n] / n.max(1) as f64;
     let total: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
     let mut found = (0.0, 0..0);
-    let is_end = |at: usize| at == 0 || at == n || (at >= FEWEST && n - at >= FEWEST);
+    let is_end = |at: usize| at == 0 || at == n || (at >= fewest && n - at >= fewest);
     for begin in (0..n).filter(|&begin| is_end(begin)) {
-        for end in (begin + FEWEST..=n).filter(|&end| is_end(end)) {
+        for end in (begin + fewest..=n).filter(|&end| is_end(end)) {
             let inside = (end - begin) as f64;
             let others = n as f64 - inside;
             let apart = sums[end] - sums[begin] - inside * mean;
             let between = apart * apart * n as f64 / (inside * others);
-            if others >= FEWEST as f64 && between > found.0 {
+            let is_enough = others >= fewest as f64 && inside.max(others) >= FEWEST as f64;
+            if is_enough && between > found.0 {
                 found = (between, begin..end);
             }
         }
@@ -149,6 +170,19 @@ mod tests {
         // Of very many steps, to a thousandth of them.
         let values = steps(5_000, |i| if (1_000..2_500).contains(&i) { 0.26 } else { 0.0 });
         assert_eq!(since(&values), Some(1_000..2_500));
+    }
+
+    #[test]
+    fn two_or_three_steps_on_one_side_are_enough_if_they_are_a_group_of_their_own() {
+        for (n, begin, end) in [(10, 2, 10), (10, 7, 10), (6, 4, 6), (9, 0, 2)] {
+            let values = steps(n, |i| if (begin..end).contains(&i) { 0.26 } else { 0.0 });
+            assert_eq!(stretch(&values, TWICE), Some(begin..end));
+            assert_eq!(stretch(&values, FEWEST), None);
+        }
+        assert_eq!(stretch(&steps(10, |i| if i == 9 { 0.26 } else { 0.0 }), TWICE), None, "once");
+        assert_eq!(stretch(&steps(5, |i| if i > 2 { 0.26 } else { 0.0 }), TWICE), None, "too few");
+        let spread = |i: usize| [0.0, 0.03, 0.08, 0.02, 0.05, 0.01, 0.12, 0.15][i];
+        assert_eq!(stretch(&steps(8, spread), TWICE), None);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Runs of a few bursts whose defect is known.
 
 mod asleep;
+mod causes;
 mod chance;
 mod instead;
 mod launch;
@@ -531,7 +532,7 @@ fn a_slow_task_with_more_work_in_one_phase_is_two_findings_and_no_share_is_count
     };
     let found = found(&(0..20).flat_map(bursts).collect::<Vec<_>>(), 20_000);
     let [slow, work] = &found.list[..] else { panic!("{found:?}") };
-    let FindingKind::SlowThreads { times, everywhere: true } = slow.kind else { panic!("{slow:?}") };
+    let FindingKind::SlowThreads { times, everywhere: true, .. } = slow.kind else { panic!("{slow:?}") };
     assert!((times - 1.2).abs() < 0.01 && tasks(slow) == [3], "{slow:?}");
     // A sixth of 240 and of 468 of each 1,000 ns.
     assert!((slow.share / 0.118 - 1.0).abs() < 0.02, "{slow:?}");

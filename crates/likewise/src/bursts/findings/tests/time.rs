@@ -63,7 +63,7 @@ fn what_all_tasks_take_longer_over_in_a_part_of_the_run_is_told() {
             (0..30).flat_map(|step| (1..9).flat_map(move |task| burst(task, step))).collect();
         let found = found(&bursts, 30 * 80_000);
         let [finding] = &found.list[..] else { panic!("{split}: {found:?}") };
-        let FindingKind::Slower { times, everywhere: true, by_degrees: false } = finding.kind else {
+        let FindingKind::Slower { times, everywhere: true, by_degrees: false, .. } = finding.kind else {
             panic!("{finding:?}")
         };
         assert!((times - 1.3).abs() < 0.01 && tasks(finding).len() == 8, "{finding:?}");
@@ -125,11 +125,93 @@ fn phases_of_the_same_instructions_become_slow_in_their_order_of_time() {
                 continue;
             }
             let [finding] = &found.list[..] else { panic!("{swapped}: {found:?}") };
-            let FindingKind::Slower { times, everywhere: true, by_degrees: false } = finding.kind else {
+            let FindingKind::Slower { times, everywhere: true, by_degrees: false, .. } = finding.kind else {
                 panic!("{finding:?}")
             };
             assert!((times - 1.3).abs() < 0.01, "{finding:?}");
             assert_eq!(finding.from, Some(Nanos(first * 80_000)));
         }
     }
+}
+
+/// `n` steps of a phase of 20,000 ns on 8 tasks, by `factor` slower and another phase from `first` on;
+/// by more cycles, or not. `beside` makes each step end in a phase of that share, which is as ever.
+fn slower_from(n: u64, first: u64, beside: f64, more_cycles: bool) -> Vec<Burst> {
+    let step = move |task: u32, step: u64| {
+        let usual = disturbed(task, step, 400) as f64;
+        let is_slow = step >= first;
+        let time = usual * if is_slow { 1.5 } else { 1.0 };
+        let cycles = if more_cycles { time } else { usual };
+        let begin = step * 80_000;
+        let own = (task, begin, time as u64, 1 + usize::from(is_slow), 2e4, cycles);
+        let other = disturbed(task, step + 99, 400) as f64 * beside;
+        let beside = (task, begin + 40_000, other as u64, 3, 4e4, other);
+        [own, beside].into_iter().filter(|burst| burst.2 > 0)
+    };
+    (0..n).flat_map(|at| (1..9).flat_map(move |task| step(task, at))).collect()
+}
+
+/// Of EPOCH on 8 processes, × 1.5 from the middle on by more cycles, nothing was told: what is done once
+/// at the end is of no time to compare with.
+#[test]
+fn a_phase_that_ends_where_another_with_the_same_instructions_begins_is_slower() {
+    for (n, first, more_cycles) in [(10, 4, true), (10, 4, false), (10, 2, true), (10, 7, false)] {
+        let mut bursts = slower_from(n, first, 0.0, more_cycles);
+        bursts.extend((1..9).map(|task| (task, n * 80_000, 80_000, 4, 9e4, 8e4)));
+        let found = found(&bursts, (n + 1) * 80_000);
+        let slower = found.list.iter().find(|f| matches!(f.kind, FindingKind::Slower { .. }));
+        let finding = slower.unwrap_or_else(|| panic!("{first}: {found:?}"));
+        let FindingKind::Slower { times, everywhere: false, how, .. } = finding.kind else {
+            panic!("{finding:?}")
+        };
+        assert!((times - 1.5).abs() < 0.01 && numbers(finding) == [1, 2], "{finding:?}");
+        assert_eq!((finding.from, finding.until), (Some(Nanos(first * 80_000)), None));
+        assert_eq!(how, if more_cycles { How::Ipc } else { How::Clock });
+    }
+    // Once before, or after: it may be another step.
+    for first in [1, 9] {
+        let found = found(&slower_from(10, first, 0.0, true), 800_000);
+        assert_eq!(found.list, []);
+    }
+    // Too few in all: that is said.
+    assert!(found(&slower_from(6, 2, 0.0, true), 480_000).knows_slower);
+    assert!(!found(&slower_from(5, 2, 0.0, true), 400_000).knows_slower);
+    // Another loop of the same instructions: what both do beside it takes as long as before.
+    let other = found(&slower_from(10, 4, 0.5, true), 800_000);
+    assert!(!other.list.iter().any(|f| matches!(f.kind, FindingKind::Slower { .. })), "{other:?}");
+}
+
+/// Of EPOCH on 8 processes it was told one iteration early, as a burst is in another phase.
+#[test]
+fn a_burst_that_is_missing_does_not_move_the_time_from_which_all_are_slower() {
+    for missing in [1, 3] {
+        let mut bursts = slower_from(10, 4, 0.0, false);
+        bursts.iter_mut().for_each(|burst| burst.3 = 1);
+        (0..missing).for_each(|at| bursts[at * 8 + at].3 = 0);
+        let found = found(&bursts, 800_000);
+        let [finding] = &found.list[..] else { panic!("{found:?}") };
+        let FindingKind::Slower { times, .. } = finding.kind else { panic!("{finding:?}") };
+        assert_eq!(finding.from, Some(Nanos(4 * 80_000)), "{finding:?}");
+        assert!((times - 1.5).abs() < 0.01, "{finding:?}");
+    }
+}
+
+/// Of BT-MZ one phase of many was told, 4.8 % of 19.9.
+#[test]
+fn phases_that_are_slower_in_the_time_that_another_tells_belong_to_it() {
+    // The second phase is in no phase half of the time: it has too few rounds of its own.
+    let mut bursts = slower_from(12, 6, 0.0, false);
+    for step in (0..12).step_by(3) {
+        let second = |task: u32| {
+            let time = disturbed(task, step + 50, 400) as f64 * if step >= 6 { 1.5 } else { 1.0 };
+            (task, step * 80_000 + 40_000, time as u64, 3, 5e4, 2e4)
+        };
+        bursts.extend((1..9).map(second));
+    }
+    let found = found(&bursts, 12 * 80_000);
+    let [finding] = &found.list[..] else { panic!("{found:?}") };
+    assert!(matches!(finding.kind, FindingKind::Slower { everywhere: true, .. }), "{finding:?}");
+    let mut phases = numbers(finding);
+    phases.sort_unstable();
+    assert_eq!(phases, [1, 2, 3]);
 }

@@ -77,7 +77,9 @@ fn behind(work: f64, is_more: bool) -> Findings {
 fn a_slow_task_that_does_a_step_alone_is_slow_and_not_serial() {
     let same = behind(100.0, false);
     let [finding] = &same.list[..] else { panic!("{same:?}") };
-    let FindingKind::SlowThreads { times, everywhere: true } = finding.kind else { panic!("{finding:?}") };
+    let FindingKind::SlowThreads { times, everywhere: true, .. } = finding.kind else {
+        panic!("{finding:?}")
+    };
     assert!(near(times, 2.0) && tasks(finding) == [4], "{finding:?}");
     // 400 instead of 800 in each step of 1,000.
     assert!(near(finding.share, 0.4), "{finding:?}");
@@ -137,7 +139,7 @@ fn of_phases_with_the_same_instructions_the_order_says_which_is_which() {
             (0..20).flat_map(|step| (1..5).flat_map(move |task| burst(step, task))).collect();
         let found = found(&bursts, 20_000);
         let [finding] = &found.list[..] else { panic!("{swapped}: {found:?}") };
-        let FindingKind::SlowThreads { times, everywhere: true } = finding.kind else {
+        let FindingKind::SlowThreads { times, everywhere: true, .. } = finding.kind else {
             panic!("{finding:?}")
         };
         assert!(near(times, 2.0) && tasks(finding) == [4] && near(finding.share, 0.3), "{finding:?}");
