@@ -13,7 +13,6 @@ use super::speed::{cause_in_all, has_more, how, slow_for_work};
 use super::step::{Step, Taken, is_done_elsewhere, is_serial};
 use super::stretches::{Part, Stretches};
 use super::turns::Turns;
-use crate::bursts::rates::instructions_and_cycles;
 use crate::bursts::serial::{Scope, is_nearly_all};
 use crate::cluster::ClusterId;
 use crate::median;
@@ -182,36 +181,14 @@ fn complete(stretches: &Stretches<'_>, told: &mut Told<'_>, whole: f64) {
             (*times, *everywhere, *how) = (factor, in_all, own_how);
             told.finding.share = as_fast(stretches, &told.steps, &told.units) / whole;
         }
-        FindingKind::Imbalance { apart, cause: why, times: less, steady: true, only } => {
+        FindingKind::Imbalance { apart, times, steady: true, only, .. } => {
             (*apart, *only) = (above / mean, is_theirs);
-            *less = less.map(|_| factor);
-            if *why != Cause::Speed && is_work_in_all(stretches, &told.steps) {
-                *why = Cause::Work;
-            }
+            *times = times.map(|_| factor);
             told.finding.share = won / whole;
         }
         FindingKind::Imbalance { apart, .. } => *apart = told.finding.share * whole / mean,
         _ => {}
     }
-}
-
-/// Whether more instructions make units take longer over all steps together, by the bursts whose
-/// instructions are known, if these are nearly all of the time: of a few nothing may be known, and in
-/// small steps there may be another cause.
-fn is_work_in_all(stretches: &Stretches<'_>, steps: &[Step<'_>]) -> bool {
-    let counters = &stretches.all.table.counters;
-    let Some(counter) = instructions_and_cycles(counters)[0] else { return false };
-    let (mut times, mut instructions) = (vec![0.0; stretches.n_units()], vec![0.0; stretches.n_units()]);
-    let mut all = 0.0;
-    for &burst in steps.iter().flat_map(|step| &step.parts).flat_map(|part| &part.bursts) {
-        let (unit, time) = (stretches.unit(burst) as usize, stretches.all.duration(burst) as f64);
-        let count = counters[counter].values.get(burst as usize);
-        all += time;
-        if count >= 0.0 {
-            (times[unit], instructions[unit]) = (times[unit] + time, instructions[unit] + count);
-        }
-    }
-    is_nearly_all(times.iter().sum(), all) && cause(stretches, &times, &instructions) == Cause::Work
 }
 
 /// Both ends of a gradient; of the threads of tasks, the mean over the tasks. `None` where it does not
