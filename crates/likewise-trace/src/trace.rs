@@ -1,6 +1,7 @@
 //! A trace of any format: its bursts, where they ran, and how much was read.
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use likewise::table::{BurstTable, Nanos};
@@ -96,6 +97,8 @@ pub struct ReadReport {
     pub mpi_init: Option<Nanos>,
     /// When the last task calls MPI_Finalize, if none that does not computes behind it.
     pub mpi_finalize: Option<Nanos>,
+    /// When each task (of an application) calls MPI_Finalize, if it does: behind it the task is done.
+    pub done: BTreeMap<(u32, u32), Nanos>,
     /// When the tracer of the last task has been set up, if no other computes before: until then it is
     /// the tracer that computes.
     pub set_up: Option<Nanos>,

@@ -5,7 +5,7 @@ mod low_ipc;
 mod names;
 mod waits;
 
-use self::length::{behind_the_last, computing, looked_at};
+use self::length::{behind_the_last, computing, looked_at, told_done};
 use self::low_ipc::low_ipc;
 use self::names::{Names, Who, place};
 use self::waits::{SPIN, in_locks, may_spin};
@@ -130,14 +130,23 @@ pub fn verdict(analysis: &Analysis) -> String {
     let shared = Some(shared).filter(|_| analysis.shared_cpus && !found.list.is_empty());
     let locks = in_locks(analysis.traced.runtime, analysis.rows.len(), &looked_at(analysis));
     let part = analysis.traced.told_part(&(analysis.begin..analysis.end));
+    let done = told_done(analysis);
     let streams = beside_streams(analysis, found);
     let apart = begin_apart(analysis, found);
     let verdict = Some(verdict).filter(|text| !text.is_empty());
-    [apart.as_deref(), verdict.as_deref(), locks.as_deref(), shared, streams, part.as_deref()]
-        .into_iter()
-        .flatten()
-        .collect::<Vec<_>>()
-        .join(" ")
+    [
+        apart.as_deref(),
+        verdict.as_deref(),
+        locks.as_deref(),
+        shared,
+        streams,
+        part.as_deref(),
+        done.as_deref(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect::<Vec<_>>()
+    .join(" ")
 }
 
 /// What is said where there is no finding.
@@ -223,8 +232,10 @@ fn idle(analysis: &Analysis, found: &Findings) -> String {
             percent(share)
         )
     } else {
-        let idle = percent(share);
-        format!("No thread computes in {idle} of the run: all wait, communicate, or are not traced there.")
+        let (idle, done) = (percent(share), told_done(analysis).map_or("", |_| " are done,"));
+        format!(
+            "No thread computes in {idle} of the run: all wait, communicate,{done} or are not traced there."
+        )
     }
 }
 

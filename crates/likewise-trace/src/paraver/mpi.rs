@@ -84,11 +84,9 @@ pub(crate) fn last_calls(calls: &BTreeMap<Who, Calls>, threads: &ByThread) -> [O
     let together = inits().filter(|&init| left.is_none_or(|left| init <= left)).max();
     let begin = |last: u64| last.max(left.unwrap_or(last));
     let init = [inits().max(), together].into_iter().flatten().find(|&last| {
-        is_little(threads, |who| {
-            match own(who).filter(|calls| calls.init.is_some_and(|init| init <= last)) {
-                Some(calls) => calls.left.unwrap_or(last)..last,
-                None => 0..begin(last),
-            }
+        is_little(threads, |who| match own(who).filter(|calls| calls.init.is_some_and(|init| init <= last)) {
+            Some(calls) => calls.left.unwrap_or(last)..last,
+            None => 0..begin(last),
         })
     });
     let finalize = of_all.iter().filter_map(|calls| calls.finalize).max().filter(|&last| {
@@ -96,6 +94,16 @@ pub(crate) fn last_calls(calls: &BTreeMap<Who, Calls>, threads: &ByThread) -> [O
         is_little(threads, |who| if calls(who) { last..last } else { last..u64::MAX })
     });
     [init.map(begin), finalize]
+}
+
+/// When each task calls MPI_Finalize, if it does.
+pub(crate) fn done(calls: &BTreeMap<Who, Calls>) -> BTreeMap<(u32, u32), u64> {
+    let mut done: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+    for (who, time) in calls.iter().filter_map(|(who, calls)| Some((who, calls.finalize?))) {
+        let last = done.entry((who.app, who.task)).or_default();
+        *last = time.max(*last);
+    }
+    done
 }
 
 /// Whether no thread computes for more than [`APART`] of the run in the time that is asked for of it.
@@ -136,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_task_counts_if_all_call_it() {
+    fn the_last_task_counts_if_no_other_loses_by_it() {
         // The second task calls MPI_Init by its second thread.
         let calls = of_events(&[
             (who(2, 1), (50_000_003, 0), 300),
@@ -150,9 +158,12 @@ mod tests {
             (who(1, 1), (50_000_003, 32), 900),
         ]);
         let own: &[(u64, u64)] = &[(0, 390), (600, 890)];
-        assert_eq!(last_calls(&calls, &threads(&[(1, own), (2, &[(0, 390), (600, 990)])])), [Some(510), None]);
+        assert_eq!(
+            last_calls(&calls, &threads(&[(1, own), (2, &[(0, 390), (600, 990)])])),
+            [Some(510), None]
+        );
         assert_eq!(last_calls(&calls, &threads(&[(1, own)])), [Some(510), Some(900)]);
-        assert_eq!(last_calls(&calls, &threads(&[(1, own), (2, own), (3, own)])), [None, None]);
+        assert_eq!(last_calls(&calls, &threads(&[(1, own), (2, own), (3, own)])), [None, Some(900)]);
         assert_eq!(last_calls(&calls, &threads(&[(1, own), (3, &[(600, 890)])])), [Some(510), Some(900)]);
         assert_eq!(last_calls(&calls, &threads(&[(1, own), (3, &[(600, 990)])])), [Some(510), None]);
         assert_eq!(last_calls(&calls, &threads(&[])), [None, None]);
