@@ -36,6 +36,9 @@ pub struct Traced {
     pub done: BTreeMap<(u32, u32), Nanos>,
 }
 
+/// A part that is less than this share of a trace is said to be little before anything is said of it.
+const SHORT: f64 = 0.1;
+
 /// Why the part that is looked at begins after the trace does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Since {
@@ -228,16 +231,29 @@ impl Traced {
         })
     }
 
-    /// Which part of the run is meant by “the run”; `None` where it is the whole.
+    /// Whether the part that is looked at is but a little one of the run.
+    pub(super) fn is_short(&self, run: &Range<Nanos>) -> bool {
+        let length = |of: &Range<Nanos>| of.end.saturating_sub(of.start).0 as f64;
+        self.part.as_ref().is_some_and(|part| length(part) < SHORT * length(run))
+    }
+
+    /// Which part of the run is meant by “the run”; `None` where it is the whole. How little it is comes
+    /// first.
     pub(super) fn told_part(&self, run: &Range<Nanos>) -> Option<String> {
         let part = self.part.as_ref()?;
+        let little = if self.is_short(run) {
+            let [all, looked_at] = [run, part].map(|of| of.end.saturating_sub(of.start));
+            format!("Of a trace of {all} only {looked_at} are looked at. ")
+        } else {
+            String::new()
+        };
         let (from, to) = (Moment(part.start), Moment(part.end));
         let all = if self.is_off { ", in which all threads are traced" } else { "" };
         let why = match clauses(run, part, (self.since, self.until)) {
             why if why.is_empty() => why,
             why => format!(": {why}"),
         };
-        Some(format!("“The run” is the time from {from} to {to} here{all}{why}."))
+        Some(format!("{little}“The run” is the time from {from} to {to} here{all}{why}."))
     }
 
     /// That tracing was off for a time, and what that means.

@@ -91,6 +91,7 @@ pub fn findings(input: &FindingsInput<'_>) -> Findings {
         begun: all.begun(),
         knows_slower: slower::is_known(&all),
         knows_chance: knows_chance(&all),
+        are_few: all.are_few(),
         few_cpus,
     }
 }
