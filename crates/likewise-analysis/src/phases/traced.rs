@@ -36,8 +36,9 @@ pub struct Traced {
     pub done: BTreeMap<(u32, u32), Nanos>,
 }
 
-/// A part that is less than this share of a trace is said to be little before anything is said of it.
-const SHORT: f64 = 0.1;
+/// A part that is less than this share of a trace is said to be little before anything is said of it:
+/// more of the trace is start and end than run.
+const SHORT: f64 = 0.5;
 
 /// Why the part that is looked at begins after the trace does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -238,6 +238,6 @@ fn a_little_part_of_a_trace_is_told_first_and_nothing_of_what_is_done_once() {
     assert!(found == 0 && said.ends_with("too little to say what to look at first."), "{said}");
     let (found, said) = behind_init(4);
     assert!(found > 0 && said.starts_with("Of a trace of 11.0 ms only 1.00 ms are looked at."), "{said}");
-    let (found, said) = behind_init(8);
+    let (found, said) = behind_init(41);
     assert!(found > 0 && said.starts_with("“The run” is the time"), "{said}");
 }
