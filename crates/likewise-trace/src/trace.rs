@@ -1,6 +1,7 @@
 //! A trace of any format: its bursts, where they ran, and how much was read.
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use likewise::table::{BurstTable, Nanos};
@@ -90,13 +91,16 @@ pub struct ReadReport {
     /// How long threads of an OpenMP program are, all together and within bursts, in locks, critical
     /// sections and scheduling.
     pub runtime: Nanos,
-    /// When all tasks have called MPI_Init and the first leaves it, if the trace tells it of each that has bursts. Until then
-    /// the program starts up.
+    /// When all tasks that call MPI_Init have called it and the first leaves it; those that are spawned
+    /// later do not count. Until then the program starts up. `None` if any task computes before that
+    /// has left it, or does not call it.
     pub mpi_init: Option<Nanos>,
-    /// When the last task calls MPI_Finalize, if each does.
+    /// When the last task calls MPI_Finalize, if none that does not computes behind it.
     pub mpi_finalize: Option<Nanos>,
-    /// When the tracer of the last task has been set up, if the trace tells it of each that has
-    /// bursts: until then it is the tracer that computes.
+    /// When each task (of an application) calls MPI_Finalize, if it does: behind it the task is done.
+    pub done: BTreeMap<(u32, u32), Nanos>,
+    /// When the tracer of the last task has been set up, if no other computes before: until then it is
+    /// the tracer that computes.
     pub set_up: Option<Nanos>,
 }
 

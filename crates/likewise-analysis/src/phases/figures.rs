@@ -143,8 +143,10 @@ fn serial(
     let asleep = on_core.by_cycles.as_ref().map_or(&[][..], |_| &on_core.asleep_bursts[..]);
     let slept = Slept::of(table, (&labels, n_clusters), asleep, &part);
     let table = &*traced.looked_at(table);
-    if traced.part.is_some() {
-        let is_inside = |i: usize| table.begin[i] >= part.start && table.end(i) <= part.end;
+    let is_inside = |i: usize| {
+        table.begin[i] >= part.start && table.end(i) <= part.end && table.duration[i] > Nanos::ZERO
+    };
+    if traced.part.is_some() || !traced.done.is_empty() {
         labels.iter_mut().enumerate().filter(|(i, _)| !is_inside(*i)).for_each(|(_, label)| *label = None);
     }
     let mut serial = serial_phases(table, &labels, part.end.saturating_sub(part.start));

@@ -5,7 +5,7 @@ mod low_ipc;
 mod names;
 mod waits;
 
-use self::length::{behind_the_last, computing, looked_at};
+use self::length::{behind_the_last, computing, looked_at, told_done};
 use self::low_ipc::low_ipc;
 use self::names::{Names, Who, place};
 use self::waits::{SPIN, in_locks, may_spin};
@@ -49,15 +49,18 @@ pub(super) fn found(
     let is_uncounted = |i: usize| labels[i] == BurstLabel::Missing;
     let phase = stand_ins(table, &phase, is_uncounted, (prepared.min_duration, &part));
     let (grouped_from, most_at_once) = (prepared.min_duration, traced.cpus);
-    Some(findings(&FindingsInput {
-        table,
-        phase: &phase,
-        shortest,
-        grouped_from,
-        asleep,
-        part,
-        most_at_once,
-    }))
+    let mut found =
+        findings(&FindingsInput { table, phase: &phase, shortest, grouped_from, asleep, part, most_at_once });
+    if is_too_little(traced, &run, &found) {
+        found.list.clear();
+    }
+    Some(found)
+}
+
+/// Whether so little of a trace is looked at, and threads do so little there, that nothing can be said
+/// of it: what each does once, as behind MPI_Init, is no habit of the program.
+fn is_too_little(traced: &Traced, run: &Range<Nanos>, found: &Findings) -> bool {
+    traced.is_short(run) && found.are_few
 }
 
 /// The sentence of each finding, worst first.
@@ -77,6 +80,10 @@ const LITTLE: f64 = 2.0 * LEAST_SHARE;
 /// From so much of the computing in a time on, it is said that it cannot be compared: less is hardly
 /// worth a word beside what is in all phases.
 const LEAST_UNTOLD: f64 = 0.1;
+
+/// What is said of a little part of a trace in which threads do little.
+const TOO_LITTLE: &str = "The mean thread has fewer than four bursts there that are long enough to count: too little \
+                          to say what to look at first.";
 
 /// Why it is not said what to look at first.
 fn not_said(analysis: &Analysis) -> &'static str {
@@ -103,24 +110,13 @@ fn not_said(analysis: &Analysis) -> &'static str {
 /// What is said beside the findings, or where there are none.
 pub fn verdict(analysis: &Analysis) -> String {
     let Some(found) = &analysis.findings else { return not_said(analysis).to_owned() };
-    if let Some(FewCpus { cpus, at_once }) = found.few_cpus {
-        let why = if at_once == cpus {
-            "never more than these compute at once. Who does not compute may wait for a CPU, and not for the others."
-                .to_owned()
-        } else {
-            format!(
-                "at most {at_once} compute at once: none of them waits for a CPU, but threads that are more than CPUs are \
-                 not those that share the work."
-            )
-        };
-        return format!(
-            "What even work would win cannot be told: the trace names {} for {}, and {why}",
-            counted(cpus.into(), "CPU"),
-            counted(analysis.rows.len() as u64, "thread"),
-        );
+    if let Some(few) = found.few_cpus {
+        return on_few_cpus(analysis, few);
     }
+    let run = analysis.begin..analysis.end;
     let verdict = match found.list.is_empty() {
         _ if analysis.table.is_empty() => String::new(),
+        _ if is_too_little(&analysis.traced, &run, found) => TOO_LITTLE.to_owned(),
         true => match &analysis.traced.without_bursts {
             Some(without) if analysis.alone.is_none() => {
                 format!("{without} Of the others: {}", small(&nothing_found(analysis, found)))
@@ -133,15 +129,36 @@ pub fn verdict(analysis: &Analysis) -> String {
                   not sure.";
     let shared = Some(shared).filter(|_| analysis.shared_cpus && !found.list.is_empty());
     let locks = in_locks(analysis.traced.runtime, analysis.rows.len(), &looked_at(analysis));
-    let part = analysis.traced.told_part(&(analysis.begin..analysis.end));
+    let part = analysis.traced.told_part(&run);
+    let part = part.as_deref();
+    let (little, part) = if analysis.traced.is_short(&run) { (part, None) } else { (None, part) };
+    let done = told_done(analysis);
     let streams = beside_streams(analysis, found);
     let apart = begin_apart(analysis, found);
     let verdict = Some(verdict).filter(|text| !text.is_empty());
-    [apart.as_deref(), verdict.as_deref(), locks.as_deref(), shared, streams, part.as_deref()]
+    [little, apart.as_deref(), verdict.as_deref(), locks.as_deref(), shared, streams, part, done.as_deref()]
         .into_iter()
         .flatten()
         .collect::<Vec<_>>()
         .join(" ")
+}
+
+/// What is said where threads may wait for a CPU.
+fn on_few_cpus(analysis: &Analysis, FewCpus { cpus, at_once }: FewCpus) -> String {
+    let why = if at_once == cpus {
+        "never more than these compute at once. Who does not compute may wait for a CPU, and not for the others."
+            .to_owned()
+    } else {
+        format!(
+            "at most {at_once} compute at once: none of them waits for a CPU, but threads that are more than CPUs are \
+             not those that share the work."
+        )
+    };
+    format!(
+        "What even work would win cannot be told: the trace names {} for {}, and {why}",
+        counted(cpus.into(), "CPU"),
+        counted(analysis.rows.len() as u64, "thread"),
+    )
 }
 
 /// What is said where there is no finding.
@@ -228,8 +245,10 @@ fn idle(analysis: &Analysis, found: &Findings) -> String {
             percent(share)
         )
     } else {
-        let idle = percent(share);
-        format!("No thread computes in {idle} of the run: all wait, communicate, or are not traced there.")
+        let (idle, done) = (percent(share), told_done(analysis).map_or("", |_| " are done,"));
+        format!(
+            "No thread computes in {idle} of the run: all wait, communicate,{done} or are not traced there."
+        )
     }
 }
 

@@ -146,6 +146,9 @@ fn input_of(
     let Range { start: begin, end } = run;
     let mut traced = Traced::of(report.untraced, topology.as_ref(), begin..end, (marked, &table));
     traced.runtime = report.runtime;
+    if reading.burst_events.is_empty() {
+        traced.done = std::mem::take(&mut report.done);
+    }
     notes.extend(traced.note(report.untraced, begin..end));
     let mut alone = None;
     if report.part.is_none() && !streams::are_read(report.streams.as_ref()) {

@@ -6,6 +6,7 @@ use likewise::table::{BurstTable, Moment, Nanos};
 use likewise::words::percent;
 use likewise_trace::{ReadReport, Topology, Untraced, UntracedBy};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Of which part of a run it is known what all threads compute, and how many can at once.
@@ -30,7 +31,14 @@ pub struct Traced {
     /// Of a recording whose ranks were saved until different moments: the first of these, if what
     /// it hides is worth a finding.
     pub saved_until: Option<Nanos>,
+    /// When each task (of an application) calls MPI_Finalize, where the trace tells it: what it
+    /// computes behind that is no part of the run, though others go on.
+    pub done: BTreeMap<(u32, u32), Nanos>,
 }
+
+/// A part that is less than this share of a trace is said to be little before anything is said of it:
+/// more of the trace is start and end than run.
+const SHORT: f64 = 0.5;
 
 /// Why the part that is looked at begins after the trace does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -185,24 +193,68 @@ impl Traced {
             without_bursts: None,
             runtime: Nanos::ZERO,
             saved_until: saved.map(|of| of.from),
+            done: BTreeMap::new(),
         }
     }
 
-    /// The bursts that findings are of.
+    /// The bursts that findings are of: those of tasks that are done take no time.
     pub(super) fn looked_at<'t>(&self, table: &'t BurstTable) -> Cow<'t, BurstTable> {
-        self.part.as_ref().map_or(Cow::Borrowed(table), |part| ended(table, part, self.until))
+        let mut looked_at =
+            self.part.as_ref().map_or(Cow::Borrowed(table), |part| ended(table, part, self.until));
+        for i in self.of_done(table) {
+            looked_at.to_mut().duration[i] = Nanos::ZERO;
+        }
+        looked_at
     }
 
-    /// Which part of the run is meant by “the run”; `None` where it is the whole.
+    /// The bursts that begin when their tasks are done.
+    fn of_done<'t>(&'t self, table: &'t BurstTable) -> impl Iterator<Item = usize> + 't {
+        table.threads().flat_map(move |((app, task, _), bursts)| {
+            let done = self.done.get(&(app, task)).copied();
+            bursts.filter(move |&i| done.is_some_and(|done| table.begin[i] >= done))
+        })
+    }
+
+    /// That tasks compute in a part of the run when they are done, if it is worth a word there.
+    pub(super) fn told_done(
+        &self,
+        part: &Range<Nanos>,
+        (table, threads): (&BurstTable, usize),
+    ) -> Option<String> {
+        let inside = |i: usize| table.end(i).min(part.end).saturating_sub(table.begin[i].max(part.start));
+        let time = self.of_done(table).map(inside).fold(Nanos::ZERO, Nanos::saturating_add);
+        let share = time.0 as f64 / (threads as f64 * part.end.saturating_sub(part.start).0 as f64).max(1.0);
+        (share >= LEAST_SHARE).then(|| {
+            format!(
+                "Tasks that have called MPI_Finalize are done: what they do until the last one calls it ({time} in all) \
+                 does not count as computing."
+            )
+        })
+    }
+
+    /// Whether the part that is looked at is but a little one of the run.
+    pub(super) fn is_short(&self, run: &Range<Nanos>) -> bool {
+        let length = |of: &Range<Nanos>| of.end.saturating_sub(of.start).0 as f64;
+        self.part.as_ref().is_some_and(|part| length(part) < SHORT * length(run))
+    }
+
+    /// Which part of the run is meant by “the run”; `None` where it is the whole. How little it is comes
+    /// first.
     pub(super) fn told_part(&self, run: &Range<Nanos>) -> Option<String> {
         let part = self.part.as_ref()?;
+        let little = if self.is_short(run) {
+            let [all, looked_at] = [run, part].map(|of| of.end.saturating_sub(of.start));
+            format!("Of a trace of {all} only {looked_at} are looked at. ")
+        } else {
+            String::new()
+        };
         let (from, to) = (Moment(part.start), Moment(part.end));
         let all = if self.is_off { ", in which all threads are traced" } else { "" };
         let why = match clauses(run, part, (self.since, self.until)) {
             why if why.is_empty() => why,
             why => format!(": {why}"),
         };
-        Some(format!("“The run” is the time from {from} to {to} here{all}{why}."))
+        Some(format!("{little}“The run” is the time from {from} to {to} here{all}{why}."))
     }
 
     /// That tracing was off for a time, and what that means.
@@ -375,6 +427,22 @@ mod tests {
         // Of a trace that ends with its last state nothing tells that it was cut.
         let (table, run) = (bursts(&[0, 5_000]), Nanos(0)..Nanos(5_100));
         assert_eq!(Traced::of(None, None, run, (marked, &table)).part, None);
+    }
+
+    /// "Threads compute for 5.1% of the run; until the last burst ends, none does in 98.1% of it" was
+    /// told of tasks that merge files when they have called MPI_Finalize and another has not.
+    #[test]
+    fn what_a_task_computes_when_it_is_done_is_no_part_of_the_run() {
+        let table = bursts(&[0, 100, 3_000, 5_000]);
+        let mut traced = of(None, Nanos(0)..Nanos(10_000));
+        assert_eq!(traced.told_done(&(Nanos(0)..Nanos(10_000)), (&table, 1)), None);
+        traced.done = [((1, 1), Nanos(3_000)), ((1, 2), Nanos(9_000))].into();
+        let looked_at = traced.looked_at(&table);
+        assert_eq!(looked_at.duration[..], [Nanos(100), Nanos(100), Nanos(0), Nanos(0)]);
+        let told = traced.told_done(&(Nanos(0)..Nanos(10_000)), (&table, 2)).expect("1.0% of the run");
+        assert!(told.contains("until the last one calls it (200 ns in all)"), "{told}");
+        assert_eq!(traced.told_done(&(Nanos(0)..Nanos(10_000)), (&table, 8)), None, "next to nothing");
+        assert_eq!(traced.told_done(&(Nanos(0)..Nanos(3_000)), (&table, 1)), None, "behind the part");
     }
 
     #[test]

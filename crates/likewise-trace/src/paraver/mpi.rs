@@ -2,10 +2,11 @@
 //! together.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::set_up;
+use super::set_up::{self, running};
 use crate::folding::bursts::ByThread;
 use crate::trace::Who;
 
@@ -19,7 +20,7 @@ const FINALIZE: i128 = 32;
 /// Where a task computes for this share of the run between its own MPI_Init and that of the last
 /// task, tasks do not start up together: one that is spawned later is no reason to leave out what
 /// others do.
-pub(super) const APART: f64 = 0.005;
+const APART: f64 = 0.005;
 
 /// When a thread calls them, in the file's unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -64,31 +65,55 @@ pub(crate) fn call((event_type, value): (u32, i128), time: u64) -> Option<Calls>
     }
 }
 
-/// When all tasks that have bursts have called MPI_Init and the first of them leaves it, and when the
-/// last one calls MPI_Finalize; `None` where any of them does not, or tasks do not start up together.
+/// When the run begins, and when it ends, by the calls: when all tasks that call MPI_Init have called
+/// it and the first of them leaves it, and when the last one calls MPI_Finalize. Tasks that call it
+/// when others have left it already may have been spawned: if they lose by the former, these do not
+/// count. `None` where any task loses more than [`APART`] of the run by it: one that makes no call
+/// loses all that it computes before, or behind.
 pub(crate) fn last_calls(calls: &BTreeMap<Who, Calls>, threads: &ByThread) -> [Option<u64>; 2] {
     let mut of_tasks: BTreeMap<(u32, u32), Calls> = BTreeMap::new();
     for (who, calls) in calls.iter().filter(|(_, calls)| calls.init.or(calls.finalize).is_some()) {
         of_tasks.entry((who.app, who.task)).or_default().add(*calls);
     }
     let tasks: BTreeSet<(u32, u32)> = threads.keys().map(|who| (who.app, who.task)).collect();
-    let last = |call: fn(&Calls) -> Option<u64>| -> Option<u64> {
-        let times: Option<Vec<u64>> = tasks.iter().map(|task| of_tasks.get(task).and_then(call)).collect();
-        times?.into_iter().max()
-    };
-    let init = last(|calls| calls.init).filter(|&until| {
-        let ends = threads.values().filter_map(|bursts| bursts.end.last());
-        let run = ends.max().copied().unwrap_or(0) as f64;
-        threads.iter().all(|(who, bursts)| {
-            let own = of_tasks.get(&(who.app, who.task)).and_then(|calls| calls.left).unwrap_or(until);
-            let inside = |(&begin, &end): (&u64, &u64)| end.min(until).saturating_sub(begin.max(own));
-            let time: u64 = bursts.begin.iter().zip(&bursts.end).map(inside).sum();
-            time as f64 <= APART * run
+    let of_all: Vec<&Calls> = tasks.iter().filter_map(|task| of_tasks.get(task)).collect();
+    let own = |who: &Who| of_tasks.get(&(who.app, who.task));
+    // What each does when it has left it is a step of all.
+    let left = of_all.iter().filter_map(|calls| calls.left).min();
+    let inits = || of_all.iter().filter_map(|calls| calls.init);
+    let together = inits().filter(|&init| left.is_none_or(|left| init <= left)).max();
+    let begin = |last: u64| last.max(left.unwrap_or(last));
+    let init = [inits().max(), together].into_iter().flatten().find(|&last| {
+        is_little(threads, |who| match own(who).filter(|calls| calls.init.is_some_and(|init| init <= last)) {
+            Some(calls) => calls.left.unwrap_or(last)..last,
+            None => 0..begin(last),
         })
     });
-    // What each does when it has left it is a step of all.
-    let left = tasks.iter().filter_map(|task| of_tasks.get(task)?.left).min();
-    [init.map(|init| init.max(left.unwrap_or(init))), last(|calls| calls.finalize)]
+    let finalize = of_all.iter().filter_map(|calls| calls.finalize).max().filter(|&last| {
+        let calls = |who: &Who| own(who).is_some_and(|calls| calls.finalize.is_some());
+        is_little(threads, |who| if calls(who) { last..last } else { last..u64::MAX })
+    });
+    [init.map(begin), finalize]
+}
+
+/// When each task calls MPI_Finalize, if it does.
+pub(crate) fn done(calls: &BTreeMap<Who, Calls>) -> BTreeMap<(u32, u32), u64> {
+    let mut done: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+    for (who, time) in calls.iter().filter_map(|(who, calls)| Some((who, calls.finalize?))) {
+        let last = done.entry((who.app, who.task)).or_default();
+        *last = time.max(*last);
+    }
+    done
+}
+
+/// Whether no thread computes for more than [`APART`] of the run in the time that is asked for of it.
+pub(super) fn is_little(threads: &ByThread, time: impl Fn(&Who) -> Range<u64>) -> bool {
+    let run = threads.values().filter_map(|bursts| bursts.end.last()).max().copied().unwrap_or(0) as f64;
+    threads.iter().all(|(who, bursts)| {
+        let Range { start, end: until } = time(who);
+        let inside = running(bursts).map(|(begin, end)| end.min(until).saturating_sub(begin.max(start)));
+        inside.sum::<u64>() as f64 <= APART * run
+    })
 }
 
 #[cfg(test)]
@@ -119,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_task_counts_if_all_call_it() {
+    fn the_last_task_counts_if_no_other_loses_by_it() {
         // The second task calls MPI_Init by its second thread.
         let calls = of_events(&[
             (who(2, 1), (50_000_003, 0), 300),
@@ -133,9 +158,14 @@ mod tests {
             (who(1, 1), (50_000_003, 32), 900),
         ]);
         let own: &[(u64, u64)] = &[(0, 390), (600, 890)];
-        assert_eq!(last_calls(&calls, &threads(&[(1, own), (2, own)])), [Some(510), None]);
+        assert_eq!(
+            last_calls(&calls, &threads(&[(1, own), (2, &[(0, 390), (600, 990)])])),
+            [Some(510), None]
+        );
         assert_eq!(last_calls(&calls, &threads(&[(1, own)])), [Some(510), Some(900)]);
-        assert_eq!(last_calls(&calls, &threads(&[(1, own), (2, own), (3, own)])), [None, None]);
+        assert_eq!(last_calls(&calls, &threads(&[(1, own), (2, own), (3, own)])), [None, Some(900)]);
+        assert_eq!(last_calls(&calls, &threads(&[(1, own), (3, &[(600, 890)])])), [Some(510), Some(900)]);
+        assert_eq!(last_calls(&calls, &threads(&[(1, own), (3, &[(600, 990)])])), [Some(510), None]);
         assert_eq!(last_calls(&calls, &threads(&[])), [None, None]);
     }
 
@@ -149,9 +179,31 @@ mod tests {
             (who(2, 1), (50_000_003, 0), 910),
         ]);
         let spawned = threads(&[(1, &[(20, 890), (910, 1_000)]), (2, &[(910, 1_000)])]);
-        assert_eq!(last_calls(&calls, &spawned), [None, None]);
+        assert_eq!(last_calls(&calls, &spawned), [Some(20), None]);
+        let computes = threads(&[(1, &[(20, 890), (910, 1_000)]), (2, &[(0, 890), (910, 1_000)])]);
+        assert_eq!(last_calls(&calls, &computes), [None, None]);
         let waits = threads(&[(1, &[(20, 24), (910, 1_000)]), (2, &[(100, 890), (910, 1_000)])]);
         assert_eq!(last_calls(&calls, &waits), [Some(900), None]);
+    }
+
+    /// "Phase 2 has an IPC of 0.34" was told of the start of 15 tasks where the last one begins late and
+    /// makes no call, and of that of all beside a task that computes 20 µs.
+    #[test]
+    fn a_task_without_the_call_loses_nothing_by_it_if_it_does_next_to_nothing_before() {
+        let calls = of_events(&[
+            (who(1, 1), (50_000_003, 31), 400),
+            (who(1, 1), (50_000_003, 0), 420),
+            (who(2, 1), (50_000_003, 31), 410),
+            (who(2, 1), (50_000_003, 0), 430),
+        ]);
+        let with = |other: &[(u64, u64)]| {
+            let all: &[(u64, u64)] = &[(0, 400), (430, 1_000)];
+            last_calls(&calls, &threads(&[(1, all), (2, all), (3, other)]))[0]
+        };
+        assert_eq!(with(&[(500, 1_000)]), Some(420), "it begins late");
+        assert_eq!(with(&[(100, 104)]), Some(420), "it helps");
+        assert_eq!(with(&[(100, 104), (418, 421)]), None, "it does that until the first leaves");
+        assert_eq!(with(&[(100, 300)]), None, "it computes by itself");
     }
 
     /// A block may end within the call.

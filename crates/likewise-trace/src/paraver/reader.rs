@@ -200,6 +200,10 @@ impl Reading<'_> {
         report.set_up = set_up::last(&mpi, &threads).map(|time| Nanos(time.saturating_mul(unit)));
         [report.mpi_init, report.mpi_finalize] =
             mpi::last_calls(&mpi, &threads).map(|time| time.map(|time| Nanos(time.saturating_mul(unit))));
+        report.done = mpi::done(&mpi)
+            .into_iter()
+            .map(|(task, time)| (task, Nanos(time.saturating_mul(unit))))
+            .collect();
         let joined = (rules.openmp == OpenMp::Joined).then(|| join_openmp(&mut threads, marks));
         let first = report.warnings.len();
         report.warnings.extend(contradictions(path, &threads, header.end, (end, unit)));

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::mpi::{APART, Calls};
+use super::mpi::{Calls, is_little};
 use crate::folding::bursts::{Bursts, ByThread};
 use crate::trace::{RUNNING, Who};
 
@@ -20,9 +20,9 @@ pub(super) fn is_marked(event_type: u32, value: i128) -> bool {
     event_type == TRACE_INITIALIZATION && value == DONE
 }
 
-/// When the last of all tasks that have bursts has its tracer set up. `None` where it is not known of
-/// each of them; where one of them has been in several states of Running before, as in a part of a
-/// trace; and where one computes meanwhile whose tracer was ready before.
+/// When the last of all tasks that have bursts has its tracer set up. `None` where one computes
+/// before whose tracer was ready, or of which that is not known; and where one of them has been in
+/// several states of Running before, as in a part of a trace.
 pub(super) fn last(calls: &BTreeMap<Who, Calls>, threads: &ByThread) -> Option<u64> {
     let mut of_tasks: BTreeMap<(u32, u32), u64> = BTreeMap::new();
     for (who, time) in calls.iter().filter_map(|(who, calls)| Some((who, calls.set_up?))) {
@@ -33,23 +33,17 @@ pub(super) fn last(calls: &BTreeMap<Who, Calls>, threads: &ByThread) -> Option<u
     let mut before: BTreeMap<(u32, u32), usize> = BTreeMap::new();
     for (who, bursts) in threads {
         let task = (who.app, who.task);
-        let own = *of_tasks.get(&task)?;
+        let Some(&own) = of_tasks.get(&task) else { continue };
         last = last.max(Some(own));
         *before.entry(task).or_default() += running(bursts).filter(|&(begin, _)| begin < own).count();
     }
     let last = last.filter(|_| before.values().all(|&states| states <= 1))?;
-    let end = threads.values().filter_map(|bursts| bursts.end.last()).max()?;
-    let is_together = threads.iter().all(|(who, bursts)| {
-        let own = of_tasks[&(who.app, who.task)];
-        let meanwhile: u64 =
-            running(bursts).map(|(begin, end)| end.min(last).saturating_sub(begin.max(own))).sum();
-        meanwhile as f64 <= APART * *end as f64
-    });
-    is_together.then_some(last)
+    let own = |who: &Who| of_tasks.get(&(who.app, who.task)).copied().unwrap_or(0);
+    is_little(threads, |who| own(who)..last).then_some(last)
 }
 
 /// Where bursts begin and end that are in state Running: those of OpenMP still have all states.
-fn running(bursts: &Bursts) -> impl Iterator<Item = (u64, u64)> + '_ {
+pub(super) fn running(bursts: &Bursts) -> impl Iterator<Item = (u64, u64)> + '_ {
     let state = |i: usize| bursts.states.get(i).copied().unwrap_or(RUNNING);
     let times = bursts.begin.iter().zip(&bursts.end).enumerate();
     times.filter(move |(i, _)| state(*i) == RUNNING).map(|(_, (&begin, &end))| (begin, end))
@@ -78,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_task_counts_if_it_is_known_of_all() {
+    fn the_last_task_counts_if_no_other_computes_before() {
         assert!(is_marked(40_000_002, 1) && !is_marked(40_000_002, 0) && !is_marked(40_000_003, 1));
         let threads: ByThread = [
             (who(1, 1), bursts(&[(0, 400), (402, 990)])),
@@ -88,6 +82,9 @@ mod tests {
         .into();
         assert_eq!(last(&set_up(&[(who(1, 1), 400), (who(2, 1), 401)]), &threads), Some(401));
         assert_eq!(last(&set_up(&[(who(1, 1), 400)]), &threads), None);
+        let mut late = threads.clone();
+        late.insert(who(2, 1), bursts(&[(396, 1_000)]));
+        assert_eq!(last(&set_up(&[(who(1, 1), 400)]), &late), Some(400), "it loses nothing by it");
         assert_eq!(last(&BTreeMap::new(), &threads), None);
         assert_eq!(last(&set_up(&[(who(1, 1), 400)]), &ByThread::new()), None);
     }

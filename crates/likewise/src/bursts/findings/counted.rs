@@ -41,8 +41,6 @@ pub(super) struct Counted<'a> {
     /// When the first burst of each of these begins, however short, and that of any other.
     first: Vec<Nanos>,
     first_of_rest: Nanos,
-    /// When the last burst ends that sleeps, of the part that is looked at.
-    slept_until: Nanos,
     /// When the last burst of each of them ends.
     last: Vec<Nanos>,
     /// By begin.
@@ -86,22 +84,8 @@ impl<'a> Counted<'a> {
             table.duration[i] >= shortest && thread[i] != NOT_COMPARED && !is_asleep(i) && is_in_part(i)
         };
         let order = by_begin(table, counts);
-        let asleep = (0..table.len()).filter(|&i| is_asleep(i) && table.begin[i] < input.part.end);
-        let slept_until = asleep.map(|i| table.end(i).min(input.part.end)).max().unwrap_or(Nanos::ZERO);
         let (phase, grouped_from) = (input.phase, input.grouped_from);
-        Self {
-            table,
-            phase,
-            noise,
-            grouped_from,
-            thread,
-            names,
-            first,
-            first_of_rest,
-            slept_until,
-            last,
-            order,
-        }
+        Self { table, phase, noise, grouped_from, thread, names, first, first_of_rest, last, order }
     }
 
     /// Whether there are several tasks, and several threads in some of them.
@@ -164,18 +148,6 @@ impl<'a> Counted<'a> {
         let (first, _) = tasks.iter().copied().min()?;
         let (last, task) = tasks.iter().copied().max()?;
         (tasks.len() > 1).then_some(TaskBegins { first, last, task })
-    }
-
-    /// How long any thread computes, and until when it is known: when the last has done so, or has
-    /// slept in a burst.
-    pub(super) fn busy(&self) -> (Nanos, Nanos) {
-        let (mut end, mut busy) = (Nanos::ZERO, 0u64);
-        for &burst in &self.order {
-            let begin = self.begin(burst).max(end);
-            busy = busy.saturating_add(self.end(burst).saturating_sub(begin).0);
-            end = end.max(self.end(burst));
-        }
-        (Nanos(busy), end.max(self.slept_until))
     }
 
     /// How many threads compute at once at most.

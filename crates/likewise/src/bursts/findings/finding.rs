@@ -256,6 +256,8 @@ pub struct Findings {
     /// Whether the threads of any phase do it often enough for it to be measured how far bursts of the
     /// same work differ by chance.
     pub knows_chance: bool,
+    /// Whether the mean thread has fewer bursts than it takes for one of them to stand out.
+    pub are_few: bool,
     /// Set where there are fewer CPUs than threads, and never more that compute at once. One that
     /// does not compute may then wait for a CPU, and not for the others, so nothing is said of what
     /// balance would win.

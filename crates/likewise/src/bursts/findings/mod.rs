@@ -14,6 +14,7 @@ mod counted;
 mod counts;
 mod finding;
 mod how;
+mod idle;
 mod instead;
 mod launch;
 mod low_ipc;
@@ -87,16 +88,14 @@ pub fn findings(input: &FindingsInput<'_>) -> Findings {
     list.retain(|finding| finding.share >= LEAST_SHARE && (few_cpus.is_none() || !finding.is_by_waiting()));
     list.sort_by(|a, b| b.share.total_cmp(&a.share).then(a.begin.cmp(&b.begin)));
     list.truncate(MOST);
-    // After the last burst, nobody knows: the trace may have been cut.
-    let (busy, last) = all.busy();
-    let idle = last.saturating_sub(input.part.start).saturating_sub(busy);
     Findings {
         list,
-        idle: idle.0 as f64 / whole,
+        idle: idle::idle(input).0 as f64 / whole,
         balance,
         begun: all.begun(),
         knows_slower,
         knows_chance: knows_chance(&all),
+        are_few: all.are_few(),
         few_cpus,
     }
 }

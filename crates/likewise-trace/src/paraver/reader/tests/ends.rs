@@ -30,6 +30,7 @@ fn calls_of_mpi_and_the_last_state_are_known_on_several_processes() {
         (report.mpi_init, report.mpi_finalize, report.last_state),
         (micros(411), micros(822), micros(850))
     );
+    assert_eq!(report.done, [((1, 1), Nanos(821_000)), ((1, 2), Nanos(822_000))].into());
     assert_eq!(report.cut, None, "all end together");
     for size in [2, 3, 5] {
         assert_eq!(spread_over(size, file.path(), &options), Some(format!("{alone:?}")), "{size} processes");

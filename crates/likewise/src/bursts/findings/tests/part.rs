@@ -57,3 +57,13 @@ fn only_the_part_counts_in_which_all_are_traced() {
     // 200 ns after each of the first nine.
     assert!(near(half.idle, 0.18), "{}", half.idle);
 }
+
+/// "Threads compute for 5.1% of the run; until the last burst ends, none does in 98.1% of it" was told
+/// where the one counts bursts that reach over the end of the part, and the other does not.
+#[test]
+fn who_computes_for_a_moment_or_over_the_end_of_the_part_computes() {
+    let found = found_in(&[(1, 0, 100), (1, 110, 5), (2, 0, 100), (2, 150, 100)], [0, 200], None);
+    assert!(near(found.idle, (10.0 + 35.0) / 200.0), "{found:?}");
+    let found = found_in(&[(1, 0, 100), (2, 0, 40), (2, 80, 100)], [50, 200], None);
+    assert!(near(found.idle, 0.0), "{found:?}");
+}
