@@ -1,10 +1,12 @@
 //! What to look at first, in words.
 
+mod asleep;
 mod length;
 mod low_ipc;
 mod names;
 mod waits;
 
+use self::asleep::{asleep, of_idle};
 use self::length::{behind_the_last, computing, looked_at};
 use self::low_ipc::low_ipc;
 use self::names::{Names, Who, place};
@@ -133,11 +135,22 @@ pub fn verdict(analysis: &Analysis) -> String {
     let streams = beside_streams(analysis, found);
     let apart = begin_apart(analysis, found);
     let verdict = Some(verdict).filter(|text| !text.is_empty());
-    [apart.as_deref(), verdict.as_deref(), locks.as_deref(), shared, streams, part.as_deref()]
-        .into_iter()
-        .flatten()
-        .collect::<Vec<_>>()
-        .join(" ")
+    let names = Names::of(&analysis.table);
+    let slept: Vec<String> = found.asleep.iter().map(|finding| asleep(finding, &names)).collect();
+    let slept = Some(slept.join(" ")).filter(|text| !text.is_empty());
+    [
+        apart.as_deref(),
+        verdict.as_deref(),
+        slept.as_deref(),
+        locks.as_deref(),
+        shared,
+        streams,
+        part.as_deref(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect::<Vec<_>>()
+    .join(" ")
 }
 
 /// What is said where there is no finding.
@@ -224,7 +237,10 @@ fn idle(analysis: &Analysis, found: &Findings) -> String {
         )
     } else {
         let idle = percent(share);
-        format!("No thread computes in {idle} of the run: all wait, communicate, or are not traced there.")
+        let asleep = of_idle(found);
+        format!(
+            "No thread computes in {idle} of the run: all wait, communicate, or are not traced there.{asleep}"
+        )
     }
 }
 
@@ -302,6 +318,7 @@ fn sentence(finding: &Finding, names: &Names) -> String {
         }
         FindingKind::OneOff { .. } => one_off(finding, names),
         FindingKind::LowIpc { .. } => low_ipc(finding),
+        FindingKind::Asleep { .. } => asleep(finding, names),
     }
 }
 
