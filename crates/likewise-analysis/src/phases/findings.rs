@@ -1,10 +1,12 @@
 //! What to look at first, in words.
 
+mod asleep;
 mod length;
 mod low_ipc;
 mod names;
 mod waits;
 
+use self::asleep::{asleep, of_idle};
 use self::length::{behind_the_last, computing, looked_at, told_done};
 use self::low_ipc::low_ipc;
 use self::names::{Names, Who, place};
@@ -136,7 +138,11 @@ pub fn verdict(analysis: &Analysis) -> String {
     let streams = beside_streams(analysis, found);
     let apart = begin_apart(analysis, found);
     let verdict = Some(verdict).filter(|text| !text.is_empty());
-    [little, apart.as_deref(), verdict.as_deref(), locks.as_deref(), shared, streams, part, done.as_deref()]
+    let names = Names::of(&analysis.table);
+    let slept: Vec<String> = found.asleep.iter().map(|finding| asleep(finding, &names)).collect();
+    let slept = Some(slept.join(" ")).filter(|text| !text.is_empty());
+    let (slept, locks) = (slept.as_deref(), locks.as_deref());
+    [little, apart.as_deref(), verdict.as_deref(), slept, locks, shared, streams, part, done.as_deref()]
         .into_iter()
         .flatten()
         .collect::<Vec<_>>()
@@ -246,8 +252,9 @@ fn idle(analysis: &Analysis, found: &Findings) -> String {
         )
     } else {
         let (idle, done) = (percent(share), told_done(analysis).map_or("", |_| " are done,"));
+        let asleep = of_idle(found);
         format!(
-            "No thread computes in {idle} of the run: all wait, communicate,{done} or are not traced there."
+            "No thread computes in {idle} of the run: all wait, communicate,{done} or are not traced there.{asleep}"
         )
     }
 }
@@ -303,6 +310,7 @@ fn sentence(finding: &Finding, names: &Names) -> String {
         FindingKind::Slower { .. } => slower(finding, names),
         FindingKind::OneOff { .. } => one_off(finding, names),
         FindingKind::LowIpc { .. } => low_ipc(finding),
+        FindingKind::Asleep { .. } => asleep(finding, names),
     }
 }
 

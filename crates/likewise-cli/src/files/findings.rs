@@ -82,6 +82,11 @@ fn of_kind(value: &mut Value, finding: &Finding) {
             value["ipc"] = ipc.into();
             value["ipc_of_others"] = others.into();
         }
+        FindingKind::Asleep { bursts, duration, by_cycles, .. } => {
+            value["bursts"] = bursts.into();
+            value["duration_ns"] = duration.0.into();
+            value["by"] = if by_cycles { "cycles" } else { "cpu-time" }.into();
+        }
     }
 }
 
@@ -102,5 +107,6 @@ fn kind(kind: FindingKind) -> &'static str {
         FindingKind::Slower { .. } => "slower",
         FindingKind::OneOff { .. } => "one-off",
         FindingKind::LowIpc { .. } => "low-ipc",
+        FindingKind::Asleep { .. } => "asleep",
     }
 }

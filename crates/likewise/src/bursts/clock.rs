@@ -1,5 +1,7 @@
 //! How fast the cores of a run are clocked, by the cycles of its bursts.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::rates::instructions_and_cycles;
@@ -20,6 +22,8 @@ const SLOWEST: f64 = 0.2;
 /// all of their time.
 pub(super) struct Clock<'t> {
     cycles: &'t Values,
+    /// The bursts of threads of which no cycle is counted at all: their counters are lost.
+    lost: Vec<Range<usize>>,
     /// Cycles per ns.
     rate: f64,
 }
@@ -51,7 +55,7 @@ impl<'t> Clock<'t> {
         };
         let place = all.len() - 1 - all.iter().rev().position(reaches)?;
         let rate = f64::from(f32::from_bits((place as u32) << REST));
-        Some(Self { cycles, rate: rate.max(SLOWEST) })
+        Some(Self { cycles, lost: lost(table, cycles), rate: rate.max(SLOWEST) })
     }
 
     /// Cycles per ns of most of the run.
@@ -61,8 +65,21 @@ impl<'t> Clock<'t> {
 
     /// For how long a burst is on a core at that clock, in ns; NaN where it is not known.
     pub(super) fn time(&self, burst: usize) -> f64 {
-        self.cycles.get(burst) / self.rate
+        let cycles = self.cycles.get(burst);
+        if cycles == 0.0 {
+            let before = self.lost.partition_point(|bursts| bursts.end <= burst);
+            if self.lost.get(before).is_some_and(|bursts| bursts.contains(&burst)) {
+                return f64::NAN;
+            }
+        }
+        cycles / self.rate
     }
+}
+
+/// The bursts of each thread that has no cycles in any, in order. One that sleeps has some until it does.
+fn lost(table: &BurstTable, cycles: &Values) -> Vec<Range<usize>> {
+    let is_lost = |bursts: &Range<usize>| bursts.clone().all(|i| !(cycles.get(i) > 0.0));
+    table.threads().map(|(_, bursts)| bursts).filter(is_lost).collect()
 }
 
 /// The cycles of some bursts, from the first on, by their rate.

@@ -28,8 +28,8 @@ use align::{Cuts, align_all_by_duration, align_roughly, align_roughly_along};
 pub use eps::{EpsSuggestion, downsample_curve, suggest_eps};
 pub use extrapolate::{Estimator, Extrapolated, HeldOut, extrapolate, hold_out};
 pub use findings::{
-    Cause, FewCpus, Finding, FindingKind, Findings, FindingsInput, Gradient, How, LEAST_SHARE, TaskBegins,
-    ThreadName, findings,
+    Cause, FewCpus, Finding, FindingKind, Findings, FindingsInput, Gradient, How, LEAST_SHARE, MOST_ASLEEP,
+    TaskBegins, ThreadName, findings,
 };
 pub use label::{BurstLabel, burst_labels};
 pub use on_core::{ByCycles, OnCore};

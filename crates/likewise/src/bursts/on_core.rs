@@ -480,6 +480,9 @@ mod tests {
         assert_eq!(by_cycles(&[(Some(0), 0.008), (Some(1), 0.005)], None).asleep, [true, true]);
         // What is not counted is not known.
         assert_eq!(by_cycles(&[(Some(0), 3.0), (Some(1), f64::NAN)], None).asleep, [false, false]);
+        // "Their threads sleep" was told of a task whose counters are all 0: they are lost.
+        let lost = by_cycles(&[(Some(0), 3.0), (Some(1), 0.0), (None, 0.0)], None);
+        assert_eq!((&lost.asleep[..], lost.asleep_bursts.len()), (&[false, false][..], 0));
     }
 
     /// "Tasks 1 and 15 take 30.1 ms once, where the others take 525 µs (phase 1)" was told of bursts

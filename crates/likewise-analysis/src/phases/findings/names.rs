@@ -50,6 +50,11 @@ impl Names {
         Self { all, with_threads, is_hybrid, in_parallel }
     }
 
+    /// `task 3`, `thread 1.2`.
+    pub(super) fn one(&self, ThreadName { task, thread }: ThreadName) -> String {
+        if self.with_threads { format!("thread {task}.{thread}") } else { format!("task {task}") }
+    }
+
     /// Whether these are all threads of the run, or of their tasks.
     pub(super) fn are_all(&self, names: &[ThreadName], scope: Scope) -> bool {
         let is_compared =

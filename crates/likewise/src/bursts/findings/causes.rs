@@ -469,9 +469,8 @@ fn named(stretches: &Stretches<'_>, parts: &[&Part]) -> (Vec<ClusterId>, bool) {
 
 /// Whether two findings are of the same threads, and of one kind.
 fn is_same(a: &Finding, b: &Finding) -> bool {
-    let takes_less = |f: &Finding| matches!(f.kind, FindingKind::Imbalance { times: Some(_), .. });
     let one_kind = std::mem::discriminant(&a.kind) == std::mem::discriminant(&b.kind);
-    !a.threads.is_empty() && a.threads == b.threads && takes_less(a) == takes_less(b) && one_kind
+    !a.threads.is_empty() && a.threads == b.threads && a.takes_less() == b.takes_less() && one_kind
 }
 
 /// Puts together what is lost between tasks and what is lost inside of them: as

@@ -38,6 +38,8 @@ pub(super) struct Counted<'a> {
     /// Of each burst of the table, the place of its thread in `names`.
     thread: Vec<u32>,
     names: Vec<ThreadName>,
+    /// Those of them that sleep in their bursts for [`ASLEEP_OF_RUN`], but compute too.
+    sleepers: Vec<ThreadName>,
     /// When the first burst of each of these begins, however short, and that of any other.
     first: Vec<Nanos>,
     first_of_rest: Nanos,
@@ -55,7 +57,8 @@ impl<'a> Counted<'a> {
         let (mut first, mut first_of_rest) = (Vec::new(), Nanos(u64::MAX));
         let mut last: Vec<Nanos> = Vec::new();
         let run = input.part.end.saturating_sub(input.part.start).0 as f64;
-        let is_asleep = |i: usize| input.asleep.get(i).is_some_and(|asleep| *asleep);
+        let mut sleepers = Vec::new();
+        let is_asleep = |i: usize| input.is_asleep(i);
         for ((_, task, number), bursts) in table.threads() {
             // One that does nothing but wait for others is none of those that share the work.
             let time = |i: usize| table.duration[i].0 as f64;
@@ -67,6 +70,9 @@ impl<'a> Counted<'a> {
                 continue;
             }
             let name = ThreadName { task, thread: number };
+            if all - awake >= ASLEEP_OF_RUN * run {
+                sleepers.push(name);
+            }
             if names.last() != Some(&name) {
                 names.push(name);
                 // They are by begin.
@@ -79,13 +85,12 @@ impl<'a> Counted<'a> {
             thread.extend(repeat_n(names.len() as u32 - 1, bursts.len()));
         }
         let shortest = input.shortest.max(Nanos(1));
-        let is_in_part = |i: usize| table.begin[i] >= input.part.start && table.end(i) <= input.part.end;
         let counts = |i: usize| {
-            table.duration[i] >= shortest && thread[i] != NOT_COMPARED && !is_asleep(i) && is_in_part(i)
+            table.duration[i] >= shortest && thread[i] != NOT_COMPARED && !is_asleep(i) && input.is_in_part(i)
         };
         let order = by_begin(table, counts);
         let (phase, grouped_from) = (input.phase, input.grouped_from);
-        Self { table, phase, noise, grouped_from, thread, names, first, first_of_rest, last, order }
+        Self { table, phase, noise, grouped_from, thread, names, sleepers, first, first_of_rest, last, order }
     }
 
     /// Whether there are several tasks, and several threads in some of them.
@@ -208,6 +213,11 @@ impl<'a> Counted<'a> {
 
     pub(super) fn thread(&self, burst: u32) -> u32 {
         self.thread[burst as usize]
+    }
+
+    /// Whether a thread sleeps in its bursts for half of the run.
+    pub(super) fn sleeps(&self, name: &ThreadName) -> bool {
+        self.sleepers.contains(name)
     }
 
     pub(super) fn names(&self) -> &[ThreadName] {

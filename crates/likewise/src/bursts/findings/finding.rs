@@ -148,6 +148,18 @@ pub enum FindingKind {
         /// Whether there are such others that are left out.
         among: bool,
     },
+    /// Long bursts in which threads are hardly on a core, while no other computes. The share is that of the
+    /// time in which none does: what could be won is not known.
+    Asleep {
+        /// How many.
+        bursts: u64,
+        /// How long the longest takes.
+        duration: Nanos,
+        /// Whose that is.
+        longest: ThreadName,
+        /// Whether cycles tell it, and no CPU time.
+        by_cycles: bool,
+    },
 }
 
 /// One thing to look at.
@@ -195,11 +207,49 @@ pub struct Finding {
     pub at_other_times: bool,
 }
 
+impl FindingsInput<'_> {
+    pub(super) fn is_asleep(&self, burst: usize) -> bool {
+        self.asleep.get(burst).is_some_and(|asleep| *asleep)
+    }
+
+    /// Whether a burst is wholly in the part that is looked at.
+    pub(super) fn is_in_part(&self, burst: usize) -> bool {
+        self.table.begin[burst] >= self.part.start && self.table.end(burst) <= self.part.end
+    }
+}
+
 impl Finding {
+    /// Without anything that is not known of all findings.
+    pub(super) fn of(kind: FindingKind, scope: Scope) -> Self {
+        Self {
+            kind,
+            share: 0.0,
+            scope,
+            phases: Vec::new(),
+            noise: false,
+            threads: Vec::new(),
+            gradient: None,
+            from: None,
+            until: None,
+            begin: Nanos::ZERO,
+            most: 0.0,
+            before: Nanos::ZERO,
+            behind: Nanos::ZERO,
+            stretches: 0,
+            is_once: false,
+            at_other_times: false,
+        }
+    }
+
     /// Whether one thread computes while the others wait.
     #[must_use]
     pub fn is_serial(&self) -> bool {
         matches!(self.kind, FindingKind::Serial { .. })
+    }
+
+    /// Whether few threads take less than the others, and are named.
+    pub(super) fn takes_less(&self) -> bool {
+        matches!(self.kind, FindingKind::Imbalance { times: Some(_), .. })
     }
 
     /// Takes over where another finding, which becomes a part of this one, costs most, if that is
@@ -212,7 +262,8 @@ impl Finding {
 
     /// Whether it costs time because other threads wait meanwhile.
     pub(super) fn is_by_waiting(&self) -> bool {
-        !matches!(self.kind, FindingKind::Slower { .. } | FindingKind::LowIpc { .. })
+        use FindingKind::{Asleep, LowIpc, Slower};
+        !matches!(self.kind, Slower { .. } | LowIpc { .. } | Asleep { .. })
     }
 }
 
@@ -246,6 +297,9 @@ pub struct Findings {
     /// Share of the run in which no thread computes, up to the end of the last burst, even if it sleeps
     /// in that.
     pub idle: f64,
+    /// Long bursts in which threads sleep while no other computes, if they are half of the run or more: then
+    /// they are not in the list, which tells where to look first.
+    pub asleep: Vec<Finding>,
     /// Share of the run that an even spread of the work would win, at most.
     pub balance: f64,
     /// When tasks begin, where there are several. Until the last of them does, others may wait for it, or it for others.

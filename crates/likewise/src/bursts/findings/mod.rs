@@ -9,6 +9,7 @@
 //! on, and what they cannot tell.
 
 mod alone;
+mod asleep;
 mod causes;
 mod counted;
 mod counts;
@@ -41,6 +42,9 @@ use stretches::{Among, Stretches};
 
 /// A burst of no phase is named if it takes at least this share of the run.
 const LONG_BURST: f64 = 0.01;
+
+/// Where bursts sleep, and none computes, for this share of the run, it is no finding, but said beside them.
+pub const MOST_ASLEEP: f64 = 0.5;
 
 /// At most so many findings are reported.
 const MOST: usize = 5;
@@ -85,12 +89,17 @@ pub fn findings(input: &FindingsInput<'_>) -> Findings {
     let is_told = |f: &&Finding| !matches!(f.kind, FindingKind::Imbalance { .. });
     let low = low_ipc::low_ipc(&all, length, &list.iter().filter(is_told).collect::<Vec<_>>());
     list.extend(low);
+    let mut asleep = asleep::asleep(input);
+    if asleep.iter().map(|finding| finding.share).sum::<f64>() < MOST_ASLEEP {
+        list.append(&mut asleep);
+    }
     list.retain(|finding| finding.share >= LEAST_SHARE && (few_cpus.is_none() || !finding.is_by_waiting()));
     list.sort_by(|a, b| b.share.total_cmp(&a.share).then(a.begin.cmp(&b.begin)));
     list.truncate(MOST);
     Findings {
         list,
         idle: idle::idle(input).0 as f64 / whole,
+        asleep,
         balance,
         begun: all.begun(),
         knows_slower,
@@ -127,6 +136,10 @@ fn losses(stretches: &Stretches<'_>, whole: f64, scope: Scope) -> (Vec<Finding>,
     let one_offs = if are_few { one_offs } else { one_offs::folded(one_offs) };
     let as_serial = |found| serial::as_serial(found, whole, stretches.n_units(), are_few);
     list.extend(one_offs.into_iter().map(as_serial));
+    // Who sleeps for most of the run need not have a part of the work.
+    list.retain(|finding| {
+        !finding.takes_less() || finding.threads.iter().any(|name| !stretches.all.sleeps(name))
+    });
     (list, balance)
 }
 

@@ -67,3 +67,80 @@ fn a_thread_that_only_sleeps_for_a_moment_has_no_part_of_the_work() {
     assert!(matches!(imbalance.kind, FindingKind::Imbalance { .. }), "{imbalance:?}");
     assert!(near(imbalance.share, 0.8 / 3.0), "{imbalance:?}");
 }
+
+/// 4 tasks, 10 steps of 1,000 ns; in the sixth step these tasks have a burst of phase 2 of 900 ns after it,
+/// while the others wait, and all go on after that.
+fn with_sleep(of: std::ops::RangeInclusive<u32>, others: u64) -> Findings {
+    let mut bursts: Vec<(u32, Burst)> = Vec::new();
+    for task in 1..=4 {
+        for step in 0..10 {
+            let late = if step > 5 { 1_000 } else { 0 };
+            bursts.push((1, (task, 1_000 * step + late, 980, 1, f64::NAN, f64::NAN)));
+        }
+        match of.contains(&task) {
+            true => bursts.push((1, (task, 6_000, 980, 2, f64::NAN, f64::NAN))),
+            false => bursts.push((1, (task, 6_000, others, 1, f64::NAN, f64::NAN))),
+        }
+    }
+    found_but_for(&bursts, 11_000, &[false, true])
+}
+
+/// "Nothing stands out" was told where one task was off its core for 3% of the run, and all waited for it.
+#[test]
+fn a_long_burst_that_sleeps_while_none_computes_is_told() {
+    let found = with_sleep(3..=3, 15);
+    let [asleep] = &found.list[..] else { panic!("{found:?}") };
+    let longest = ThreadName { task: 3, thread: 1 };
+    let told = FindingKind::Asleep { bursts: 1, duration: Nanos(980), longest, by_cycles: true };
+    assert_eq!((asleep.kind, &asleep.threads[..], asleep.begin), (told, &[longest][..], Nanos(6_000)));
+    assert!(near(asleep.share, 965.0 / 11_000.0) && found.asleep.is_empty(), "{asleep:?}");
+    // Of bursts at once the time counts once.
+    let all = with_sleep(1..=4, 0);
+    let [asleep] = &all.list[..] else { panic!("{all:?}") };
+    assert!(matches!(asleep.kind, FindingKind::Asleep { bursts: 4, .. }), "{asleep:?}");
+    assert!(near(asleep.share, 980.0 / 11_000.0), "{asleep:?}");
+}
+
+#[test]
+fn who_sleeps_while_others_compute_is_not_told() {
+    let found = with_sleep(3..=3, 300);
+    assert!(
+        !found.list.iter().any(|finding| matches!(finding.kind, FindingKind::Asleep { .. })),
+        "{found:?}"
+    );
+}
+
+/// Before its first burst a thread may not exist yet.
+#[test]
+fn who_sleeps_before_others_begin_is_not_told() {
+    let of = |first: u64| {
+        let bursts = [
+            (1, (1, 0, 100, 1, f64::NAN, f64::NAN)),
+            (1, (1, 100, 1_900, 2, f64::NAN, f64::NAN)),
+            (1, (1, 2_000, 8_000, 1, f64::NAN, f64::NAN)),
+            (1, (2, first, 20, 1, f64::NAN, f64::NAN)),
+            (1, (2, 2_000, 8_000, 1, f64::NAN, f64::NAN)),
+        ];
+        found_but_for(&bursts, 10_000, &[false, true]).list.len()
+    };
+    assert_eq!((of(0), of(1_980)), (1, 0));
+}
+
+/// "Task 1 hardly takes part" was told of one that slept for nine tenths of the run.
+#[test]
+fn who_sleeps_for_most_of_the_run_need_not_take_part() {
+    let of = |asleep: &[bool]| {
+        let mut bursts: Vec<(u32, Burst)> = vec![(1, (1, 900, 9_000, 2, f64::NAN, f64::NAN))];
+        bursts.push((1, (1, 0, 150, 1, f64::NAN, f64::NAN)));
+        for task in 2..=5 {
+            for step in 0..10 {
+                bursts.push((1, (task, 1_000 * step, 50, 1, f64::NAN, f64::NAN)));
+            }
+        }
+        found_but_for(&bursts, 10_000, asleep)
+    };
+    let found = of(&[false, true]);
+    assert!(!found.list.iter().any(Finding::takes_less), "{found:?}");
+    let [asleep] = &found.asleep[..] else { panic!("{found:?}") };
+    assert!(near(asleep.share, (9_000.0 - 9.0 * 50.0) / 10_000.0), "{asleep:?}");
+}
