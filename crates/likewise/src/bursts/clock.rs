@@ -94,7 +94,7 @@ impl<'t> Clock<'t> {
 
 /// The bursts of each thread that has no cycles in any, in order. One that sleeps has some until it does.
 fn lost(table: &BurstTable, cycles: &Values) -> Vec<Range<usize>> {
-    let is_lost = |bursts: &Range<usize>| bursts.clone().all(|i| !(cycles.get(i) > 0.0));
+    let is_lost = |bursts: &Range<usize>| !bursts.clone().any(|i| cycles.get(i) > 0.0);
     table.threads().map(|(_, bursts)| bursts).filter(is_lost).collect()
 }
 
