@@ -244,6 +244,14 @@ impl Figures {
         if let Some(by_cycles) = &self.on_core.by_cycles {
             return self.hardly_running_note(by_cycles);
         }
+        if let Some(rate) = self.on_core.misfit {
+            return Some(format!(
+                "Cycles do not fit the times of this trace: half of them are in bursts that count one in {:.0} ns, \
+                 or fewer, and hardly any in bursts that count one in 5 ns (simulated times?). They are not used to \
+                 tell who sleeps.",
+                1.0 / rate
+            ));
+        }
         let OnCore { of_all, .. } = self.on_core;
         if let Some(share) = of_all.filter(|_| self.on_core.is_hardly()) {
             let share = 100.0 * share;

@@ -17,6 +17,12 @@ const REST: u32 = f32::MANTISSA_DIGITS - 1 - BITS;
 /// A lower rate (in cycles per ns) says that all sleep, and not how fast cores are. On FPGAs that
 /// emulate cores at 0.05, a burst still has a quarter of it, and does not sleep.
 const SLOWEST: f64 = 0.2;
+/// If half of all cycles are counted in bursts below this rate, those that reach [`SLOWEST`] must hold at
+/// least [`SANE`] of them: else nothing runs at a clock, and times are not those in which cycles were counted.
+/// Where all sleep, who wakes for a moment has more of them (10 runs of COMPSs, with 0.02 to 0.08 per ns at
+/// the half, have a hundredth of all cycles at 0.4 to 1.5).
+const MISFIT: f64 = 0.1 * SLOWEST;
+const SANE: f64 = 0.01;
 
 /// The cycles of bursts, and the clock of the run: what they would count if they were on a core for
 /// all of their time.
@@ -26,6 +32,7 @@ pub(super) struct Clock<'t> {
     lost: Vec<Range<usize>>,
     /// Cycles per ns.
     rate: f64,
+    misfit: Option<f64>,
 }
 
 impl<'t> Clock<'t> {
@@ -55,7 +62,16 @@ impl<'t> Clock<'t> {
         };
         let place = all.len() - 1 - all.iter().rev().position(reaches)?;
         let rate = f64::from(f32::from_bits((place as u32) << REST));
-        Some(Self { cycles, lost: lost(table, cycles), rate: rate.max(SLOWEST) })
+        let sum = |counts: &[u64]| counts.iter().fold(0u64, |sum, n| sum.saturating_add(*n)) as f64;
+        let sane = sum(all.get(place_of(SLOWEST)..).unwrap_or_default());
+        let misfit = Some(rate).filter(|&rate| rate < MISFIT && sane < SANE * sum(&all));
+        Some(Self { cycles, lost: lost(table, cycles), rate: rate.max(SLOWEST), misfit })
+    }
+
+    /// If cycles do not fit the times of the trace, as where these are simulated: how many of them
+    /// bursts count per ns. Then they tell neither the clock nor who sleeps.
+    pub(super) fn misfit(&self) -> Option<f64> {
+        self.misfit
     }
 
     /// Cycles per ns of most of the run.
@@ -78,8 +94,13 @@ impl<'t> Clock<'t> {
 
 /// The bursts of each thread that has no cycles in any, in order. One that sleeps has some until it does.
 fn lost(table: &BurstTable, cycles: &Values) -> Vec<Range<usize>> {
-    let is_lost = |bursts: &Range<usize>| bursts.clone().all(|i| !(cycles.get(i) > 0.0));
+    let is_lost = |bursts: &Range<usize>| !bursts.clone().any(|i| cycles.get(i) > 0.0);
     table.threads().map(|(_, bursts)| bursts).filter(is_lost).collect()
+}
+
+/// Where rates like this one are counted.
+fn place_of(rate: f64) -> usize {
+    ((rate as f32).to_bits() >> REST) as usize
 }
 
 /// The cycles of some bursts, from the first on, by their rate.
@@ -88,7 +109,7 @@ fn by_rate(cycles: &Values, first: usize, durations: &[Nanos]) -> Vec<u64> {
     for (i, &Nanos(duration)) in (first..).zip(durations) {
         let n = cycles.get(i);
         if n > 0.0 && duration > 0 {
-            let place = (((n / duration as f64) as f32).to_bits() >> REST) as usize;
+            let place = place_of(n / duration as f64);
             if place >= sums.len() {
                 sums.resize(place + 1, 0u64);
             }
@@ -104,17 +125,20 @@ mod tests {
     use crate::table::{Counter, CounterColumn};
 
     /// Bursts of so many ns, at so many cycles per ns.
-    fn rate(bursts: &[(u64, f64)]) -> Option<f64> {
+    fn table(bursts: &[(u64, f64)]) -> BurstTable {
         let counter =
             Counter { event_type: None, name: "PAPI_TOT_CYC".to_owned(), description: String::new() };
         let values = bursts.iter().map(|&(time, rate)| (rate * time as f64).round()).collect();
-        let table = BurstTable {
+        BurstTable {
             begin: vec![Nanos(0); bursts.len()],
             duration: bursts.iter().map(|&(time, _)| Nanos(time)).collect(),
             counters: vec![CounterColumn { counter, values }],
             ..BurstTable::default()
-        };
-        Clock::of(&table).map(|clock| clock.rate)
+        }
+    }
+
+    fn rate(bursts: &[(u64, f64)]) -> Option<f64> {
+        Clock::of(&table(bursts)).map(|clock| clock.rate)
     }
 
     #[test]
@@ -132,6 +156,18 @@ mod tests {
         let many: Vec<(u64, f64)> =
             (0..200_000).map(|i| (1_000, if i % 3 == 0 { 1.0 } else { 2.0 })).collect();
         near(&many, 2.0);
+    }
+
+    #[test]
+    fn cycles_may_not_fit_the_times() {
+        let misfit = |bursts: &[(u64, f64)]| {
+            Clock::of(&table(bursts)).expect("cycles").misfit().map(|rate| (1e4 * rate).round())
+        };
+        assert_eq!(misfit(&[(1_000_000, 0.008), (1_000_000, 0.005)]), Some(79.0));
+        // A moment tells that the others sleep.
+        assert_eq!(misfit(&[(1_000_000, 0.008), (1_000_000, 0.005), (200, 1.2)]), None);
+        // A slow core is one.
+        assert_eq!(misfit(&[(1_000_000, 0.05), (1_000_000, 0.012)]), None);
     }
 
     #[test]

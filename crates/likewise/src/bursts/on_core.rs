@@ -48,6 +48,8 @@ pub struct OnCore {
     /// Set where cycles tell who sleeps, and no CPU time. For what share of the time of others
     /// bursts are on a core is then not known, as a clock may be slower.
     pub by_cycles: Option<ByCycles>,
+    /// Set where cycles could tell it, but do not fit the times of the trace: so many are counted per ns.
+    pub misfit: Option<f64>,
 }
 
 /// Bursts in which hardly any cycles are counted.
@@ -91,14 +93,17 @@ impl OnCore {
     /// O(n) for n bursts, and O(s log s) for s that may sleep.
     #[must_use]
     pub fn of(table: &BurstTable, labels: &[Option<ClusterId>], n_phases: usize, cores: Option<u32>) -> Self {
+        let clock = if cpu_time(table).is_some() { None } else { Clock::of(table) };
+        let misfit = clock.as_ref().and_then(Clock::misfit);
         let known = match cpu_time(table) {
             Some(column) => Some(Known::CpuTime(&column.values)),
-            None => Clock::of(table).map(Known::Cycles),
+            None => clock.filter(|_| misfit.is_none()).map(Known::Cycles),
         };
         let Some(known) = known else {
             return Self {
                 of_phases: vec![None; n_phases],
                 asleep: vec![false; n_phases],
+                misfit,
                 ..Self::default()
             };
         };
@@ -135,7 +140,7 @@ impl OnCore {
         let mut asleep_bursts = asleep_bursts(table, labels, (&known, &sums), (&asleep, &busy));
         let of_phases = sums.iter().map(Sum::share).collect();
         let Known::Cycles(clock) = known else {
-            return Self { of_phases, of_all: all.share(), asleep, asleep_bursts, by_cycles: None };
+            return Self { of_phases, of_all: all.share(), asleep, asleep_bursts, by_cycles: None, misfit };
         };
         let computes = |phase: usize| !asleep[phase] && !busy[phase];
         let apart = apart(table, labels, &clock, (n_phases, cores), computes);
@@ -144,7 +149,7 @@ impl OnCore {
             apart.into_iter().for_each(|i| asleep_bursts[i] = true);
         }
         let by_cycles = Some(ByCycles { of_phases });
-        Self { of_phases: vec![None; n_phases], of_all: None, asleep, asleep_bursts, by_cycles }
+        Self { of_phases: vec![None; n_phases], of_all: None, asleep, asleep_bursts, by_cycles, misfit }
     }
 
     /// Whether the run's threads are hardly on a core, whatever they do: there are more threads
@@ -476,8 +481,13 @@ mod tests {
         let slow = by_cycles(&[(Some(0), 3.0), (Some(1), 0.8), (None, 0.8)], None);
         assert_eq!((&slow.asleep[..], slow.asleep_bursts.len()), (&[false, false][..], 0));
         assert_eq!((&slow.of_phases[..], slow.of_all, slow.is_hardly()), (&[None, None][..], None, false));
-        // Nobody needs to compute for that.
-        assert_eq!(by_cycles(&[(Some(0), 0.008), (Some(1), 0.005)], None).asleep, [true, true]);
+        // Nobody needs to compute at the clock for that.
+        let slow = [(Some(0), 0.008), (Some(1), 0.005), (None, 0.21)];
+        assert_eq!(by_cycles(&slow, None).asleep, [true, true]);
+        // "Their threads sleep" was told of all bursts of a trace with simulated times.
+        let misfit = by_cycles(&slow[..2], None);
+        assert_eq!((&misfit.asleep[..], misfit.asleep_bursts.len()), (&[false, false][..], 0));
+        assert!(misfit.misfit.is_some() && misfit.by_cycles.is_none(), "{misfit:?}");
         // What is not counted is not known.
         assert_eq!(by_cycles(&[(Some(0), 3.0), (Some(1), f64::NAN)], None).asleep, [false, false]);
         // "Their threads sleep" was told of a task whose counters are all 0: they are lost.

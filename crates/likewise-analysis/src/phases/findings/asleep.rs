@@ -45,3 +45,55 @@ pub(super) fn of_idle(found: &Findings) -> String {
         false => String::new(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use likewise::bursts::{Scope, ThreadName};
+    use likewise::table::Nanos;
+
+    #[test]
+    fn who_sleeps_while_none_computes_is_named() {
+        let names = |tasks: &[u32]| -> Vec<ThreadName> {
+            tasks.iter().map(|&task| ThreadName { task, thread: 1 }).collect()
+        };
+        let told = |bursts: u64, by_cycles: bool, of: &[u32], n_tasks: u32| {
+            let all = names(&(1..=n_tasks).collect::<Vec<u32>>()).into_iter().collect();
+            let names_of_run = Names { all, with_threads: false, is_hybrid: false, in_parallel: false };
+            let longest = ThreadName { task: of[0], thread: 1 };
+            let kind = FindingKind::Asleep { bursts, duration: Nanos(46_400_000), longest, by_cycles };
+            let finding = Finding {
+                share: 0.03,
+                threads: names(of),
+                begin: Nanos(1_940_000_000),
+                ..Finding::of(kind, Scope::Run)
+            };
+            asleep(&finding, &names_of_run)
+        };
+        assert_eq!(
+            told(1, true, &[14], 16),
+            "Task 14 is in one burst for 46.4 ms at 1.94 s and counts hardly any cycles (preempted, asleep, or in the \
+             system), while no other computes: 3.0% of the run."
+        );
+        assert_eq!(
+            told(3, true, &[2, 5], 16),
+            "Tasks 2 and 5 are in 3 long bursts that count hardly any cycles (preempted, asleep, or in the system), the \
+             longest 46.4 ms at 1.94 s on task 2, while no thread computes: 3.0% of the run in all."
+        );
+        assert_eq!(
+            told(1, false, &[1], 1),
+            "Task 1 is in one burst for 46.4 ms at 1.94 s and is hardly on a core (preempted, asleep, or in the system): \
+             3.0% of the run."
+        );
+        let kind = FindingKind::Asleep {
+            bursts: 1,
+            duration: Nanos(1),
+            longest: ThreadName { task: 1, thread: 1 },
+            by_cycles: true,
+        };
+        let list = vec![Finding { share: 0.25, ..Finding::of(kind, Scope::Run) }];
+        let said = of_idle(&Findings { list, ..Findings::default() });
+        assert!(said.contains("In 25.0% of the run a thread is in a long burst"), "{said}");
+        assert_eq!(of_idle(&Findings::default()), "");
+    }
+}

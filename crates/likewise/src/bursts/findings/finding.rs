@@ -220,7 +220,8 @@ impl FindingsInput<'_> {
 
 impl Finding {
     /// Without anything that is not known of all findings.
-    pub(super) fn of(kind: FindingKind, scope: Scope) -> Self {
+    #[must_use]
+    pub fn of(kind: FindingKind, scope: Scope) -> Self {
         Self {
             kind,
             share: 0.0,

@@ -161,7 +161,10 @@ impl<'a> Measures<'a> {
         let lone = (0..runs.len()).map(lone).collect();
         let evenness =
             runs.iter().zip(&found.phase_of).map(|(run, of)| Evenness::of_all(run, of, n)).collect();
-        let clocks = runs.iter().map(|run| Some(Clock::of(run.table)?.rate())).collect();
+        let clocks = runs
+            .iter()
+            .map(|run| Some(Clock::of(run.table).filter(|clock| clock.misfit().is_none())?.rate()))
+            .collect();
         Self {
             runs,
             found,
