@@ -5,6 +5,7 @@ mod foreign;
 mod gzip;
 mod line;
 mod piece;
+mod together;
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -23,6 +24,7 @@ use crate::error::{Error, ErrorKind, Place, Result};
 use counted::Counted;
 use line::in_order;
 pub(crate) use piece::Piece;
+use together::{Together, edge_from, edge_until, never};
 
 /// Bytes of one block. Smaller blocks would not pay for setting up the states
 /// of their threads; many of larger ones would not stay in memory.
@@ -70,6 +72,8 @@ pub(crate) struct Input {
     size: Option<u64>,
     consumed: Arc<AtomicU64>,
     compressed: bool,
+    /// Which lines are in one block.
+    together: Together,
 }
 
 enum Body {
@@ -137,7 +141,14 @@ impl Input {
             let map = if gzip { None } else { unsafe { Mmap::map(&file) }.ok() };
             if let Some(map) = map {
                 let body = Body::Map { pos: 0, end: map.len(), map };
-                return Ok(Self { path: path.to_owned(), body, size, consumed, compressed: false });
+                return Ok(Self {
+                    path: path.to_owned(),
+                    body,
+                    size,
+                    consumed,
+                    compressed: false,
+                    together: never,
+                });
             }
             let again = io::Cursor::new(magic[..n].to_vec()).chain(file);
             return Self::from_reader(path, Box::new(again), size, consumed);
@@ -162,7 +173,7 @@ impl Input {
             if compressed { Box::new(gzip::Members::new(whole)) } else { Box::new(whole) };
         let stream = Stream { reader, out: 0, consumed: Arc::clone(&consumed), compressed, failed: None };
         let body = Body::Stream { stream, head: Vec::new() };
-        Ok(Self { path: path.to_owned(), body, size, consumed, compressed })
+        Ok(Self { path: path.to_owned(), body, size, consumed, compressed, together: never })
     }
 
     #[cfg(test)]
@@ -297,14 +308,14 @@ impl Input {
         work: impl Fn(&[u8]) -> T + Sync,
         mut merge: impl FnMut(T) -> Result<()> + Send,
     ) -> Result<()> {
-        let Input { path, body, size, consumed, .. } = self;
+        let Input { path, body, size, consumed, together, .. } = self;
         let mapped;
         let mut blocks = match body {
             Body::Map { map, pos, end } => {
                 mapped = map;
-                Blocks::Map { map: &mapped, end, pos, block, consumed: &consumed }
+                Blocks::Map { map: &mapped, end, pos, block, consumed: &consumed, together }
             }
-            Body::Stream { stream, head } => Blocks::Stream(start_reader(stream, head, block)),
+            Body::Stream { stream, head } => Blocks::Stream(start_reader(stream, head, block, together)),
         };
         let (map, may_wait) = match &blocks {
             Blocks::Map { map, .. } => (Some(*map), false),
@@ -423,7 +434,7 @@ fn forget(map: &Mmap, part: Range<usize>) {
 }
 
 enum Blocks<'a> {
-    Map { map: &'a Mmap, end: usize, pos: usize, block: usize, consumed: &'a AtomicU64 },
+    Map { map: &'a Mmap, end: usize, pos: usize, block: usize, consumed: &'a AtomicU64, together: Together },
     Stream(Receiver<Message>),
 }
 
@@ -431,7 +442,7 @@ impl<'a> Blocks<'a> {
     /// The next block, if there is one, and one is still wanted.
     fn next(&mut self, ended: &AtomicBool) -> std::result::Result<Option<Cow<'a, [u8]>>, ErrorKind> {
         match self {
-            Blocks::Map { map, end, pos, block, consumed } => {
+            Blocks::Map { map, end, pos, block, consumed, together } => {
                 let data = &map[..*end];
                 if *pos >= data.len() {
                     consumed.store(*pos as u64, Ordering::Relaxed);
@@ -448,6 +459,7 @@ impl<'a> Blocks<'a> {
                     None if most == data.len() => most,
                     None => return Err(ErrorKind::LongLine(MAX_LINE)),
                 };
+                let end = *pos + edge_from(&data[*pos..], end - *pos, *together);
                 let next = &data[*pos..end];
                 *pos = end;
                 consumed.store(end as u64, Ordering::Relaxed);
@@ -476,12 +488,12 @@ enum Message {
 /// Reads and decompresses on a thread of its own while others work on the
 /// blocks. Nobody waits for this thread: after an error it may hang on a slow
 /// pipe.
-fn start_reader(stream: Stream, head: Vec<u8>, block: usize) -> Receiver<Message> {
+fn start_reader(stream: Stream, head: Vec<u8>, block: usize, together: Together) -> Receiver<Message> {
     // Two blocks wait at most, so that the reader does not fill the memory.
     let (sender, receiver) = sync_channel(2);
     std::thread::spawn(move || {
         // Sending fails only if nobody listens any more.
-        let _ = send_blocks(stream, head, block, &sender);
+        let _ = send_blocks(stream, head, (block, together), &sender);
     });
     receiver
 }
@@ -489,7 +501,7 @@ fn start_reader(stream: Stream, head: Vec<u8>, block: usize) -> Receiver<Message
 fn send_blocks(
     mut stream: Stream,
     mut carry: Vec<u8>,
-    block: usize,
+    (block, together): (usize, Together),
     sender: &SyncSender<Message>,
 ) -> std::result::Result<(), std::sync::mpsc::SendError<Message>> {
     let mut want = block;
@@ -501,6 +513,7 @@ fn send_blocks(
             return sender.send(Message::End(Ok(())));
         }
         if let Some(cut) = memrchr(b'\n', &carry) {
+            let cut = edge_until(&carry, cut + 1, together) - 1;
             let mut rest = Vec::with_capacity(block + (carry.len() - cut));
             rest.extend_from_slice(&carry[cut + 1..]);
             carry.truncate(cut + 1);

@@ -5,6 +5,7 @@ use std::ops::Range;
 use likewise::ranks::part;
 use memchr::memchr;
 
+use super::together::{Together, edge_from};
 use super::{Body, Input};
 
 /// One of several pieces of a file, from 0.
@@ -39,15 +40,24 @@ impl Input {
         piece.is_whole() || self.keep_share(|n| piece.of(n))
     }
 
+    /// From here on, lines that are told together are in one block, and in one piece.
+    pub(crate) fn keep_together(&mut self, together: Together) {
+        self.together = together;
+    }
+
     /// As [`keep`](Self::keep), for the share of the `n` bytes that `share` says.
     pub(crate) fn keep_share(&mut self, share: impl FnOnce(usize) -> Range<usize>) -> bool {
+        let together = self.together;
         let Body::Map { map, pos, end } = &mut self.body else { return false };
         let bytes = &map[*pos..*end];
         let Range { start, end: stop } = share(bytes.len());
         // A line that begins before the edge belongs to the piece before.
         let line_end = |at: usize| match at {
             0 => 0,
-            at => memchr(b'\n', &bytes[at - 1..]).map_or(bytes.len(), |n| at + n),
+            at => {
+                let end = memchr(b'\n', &bytes[at - 1..]).map_or(bytes.len(), |n| at + n);
+                edge_from(bytes, end, together)
+            }
         };
         (*pos, *end) = (*pos + line_end(start), *pos + line_end(stop));
         self.size = Some(*end as u64);

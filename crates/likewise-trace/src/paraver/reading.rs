@@ -7,7 +7,7 @@ use likewise::table::Nanos;
 use serde::{Deserialize, Serialize};
 
 use super::header::Header;
-use super::scan::{self, Ends, Scanned};
+use super::scan::{self, Ends, Scanned, is_one_set};
 use super::streams;
 use crate::bytes::{Input, line_place};
 use crate::error::{Error, Place, Result};
@@ -171,5 +171,6 @@ impl<'p> Records<'p> {
 /// Takes the header off.
 pub(crate) fn open(input: &mut Input) -> Result<Header> {
     let line = input.take_line()?;
+    input.keep_together(is_one_set);
     Header::parse(&line).map_err(|kind| Error::at(input.path(), Place::Line(1), kind))
 }

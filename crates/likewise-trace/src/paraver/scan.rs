@@ -159,6 +159,7 @@ fn scan_lines(
 ) {
     let mut known = Known::default();
     let mut pos = 0;
+    let mut set = Vec::new();
     while pos < block.len() {
         let rest = &block[pos..];
         let (parsed, line, ended) = match parse_plain(rest, &mut known) {
@@ -170,7 +171,17 @@ fn scan_lines(
             }
         };
         pos += line.len() + 1;
-        let done = parsed.and_then(|record| deliver(record, line, known.pairs(), threads, sink, scanned));
+        let done = parsed.and_then(|record| {
+            let next = block.get(pos..).unwrap_or_default();
+            let pairs = match record {
+                Record::Event { who, .. } if is_one_set(line, next) && threads.slot(who).is_ok() => {
+                    pos += more_of_set(line, next, &mut known, &mut set, scanned);
+                    &set[..]
+                }
+                _ => known.pairs(),
+            };
+            deliver(record, line, pairs, threads, sink, scanned)
+        });
         if let Err(kind) = done {
             let kind = if ended { kind } else { truncated(kind) };
             scanned.counts.skipped += 1;
@@ -183,6 +194,42 @@ fn scan_lines(
         }
         scanned.lines += 1;
     }
+}
+
+/// Whether a line, and what follows in the file, are events of one thread at one time.
+#[inline]
+pub(super) fn is_one_set(line: &[u8], next: &[u8]) -> bool {
+    // An event's kind, CPU, application, task, thread and time.
+    let same = || line.iter().zip(next).take_while(|(a, b)| a == b);
+    next.starts_with(b"2:") && same().filter(|(byte, _)| **byte == b':').take(6).count() == 6
+}
+
+/// Takes the lines that follow an event and tell more of its set, and puts all their types and values
+/// into `set`: a caller and its line may stand in two of them. A type that is there already begins
+/// another set. How many bytes these lines have.
+#[cold]
+fn more_of_set<'b>(
+    mut line: &'b [u8],
+    mut rest: &'b [u8],
+    known: &mut Known,
+    set: &mut Vec<(u32, i128)>,
+    scanned: &mut Scanned,
+) -> usize {
+    set.clear();
+    set.extend_from_slice(known.pairs());
+    let all = rest.len();
+    while is_one_set(line, rest) {
+        line = &rest[..memchr(b'\n', rest).unwrap_or(rest.len())];
+        let is_event = matches!(parse(line, known), Ok(Record::Event { .. }));
+        if !is_event || known.pairs().iter().any(|(of, _)| set.iter().any(|(own, _)| own == of)) {
+            break;
+        }
+        set.extend_from_slice(known.pairs());
+        scanned.counts.events += 1;
+        scanned.lines += 1;
+        rest = rest.get(line.len() + 1..).unwrap_or_default();
+    }
+    all - rest.len()
 }
 
 /// `block` without the lines that a lenient [`scan`] skips, and their number.

@@ -3,6 +3,7 @@
 
 mod counts;
 mod ends;
+mod sets;
 mod shapes;
 mod streams;
 
