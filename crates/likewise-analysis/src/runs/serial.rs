@@ -87,15 +87,23 @@ impl Comparison {
         // What is in a phase in one run may be in none in another: together they are of one thing.
         let in_all = |&(r, _): &(usize, f64)| {
             let run = &self.runs[r];
-            self.at(r, run.alone_in_all.0 as f64 / run.elapsed.0.max(1) as f64)
+            (r, run.alone_in_all.0 as f64 / run.elapsed.0.max(1) as f64)
         };
-        let in_all: Vec<String> = shares.iter().map(in_all).collect();
+        let in_all: Vec<(usize, f64)> = shares.iter().map(in_all).collect();
+        let in_phases = shares.iter().zip(&in_all).any(|((_, own), (_, all))| all - own >= SERIAL_SHARE);
+        let in_all = in_all.iter().filter(|of| in_phases && is_told(of));
+        let in_all: Vec<String> = in_all.map(|&(r, share)| self.at(r, share)).collect();
+        let in_all = match in_all.is_empty() {
+            true => String::new(),
+            false => {
+                format!(" In all, with those of phases, one computes alone for {}.", in_all.join(", "))
+            }
+        };
         Some(format!(
             "Some bursts that are in no phase are serial, one {} computes while no other does; of the wall time \
-             they have {}. In all, with those of phases, one computes alone for {}.",
+             they have {}.{in_all}",
             self.unit(),
             told.join(", "),
-            in_all.join(", ")
         ))
     }
 

@@ -410,7 +410,7 @@ fn time_outside_of_computing_is_told() {
     let few = run(4, WAITS[0]);
     let found = compared(dir.path(), &[few.clone(), run(16, WAITS[1])]);
     let said = findings(&found);
-    assert!(says(&said, "keeps an efficiency of 80.0% or more."), "{said:?}");
+    assert!(says(&said, "keeps an efficiency of 80.0% or more"), "{said:?}");
     assert!(says(&said, "By the clock, the task that computes longest computes for"), "{said:?}");
     assert!(says(&said, "of the time on 16 tasks, and for 9"), "{said:?}");
     let found = compared(dir.path(), &[few, run(16, WAITS[0] / 4)]);
