@@ -261,10 +261,12 @@ fn as_fast(stretches: &Stretches<'_>, steps: &[Step<'_>], units: &[u32]) -> f64 
         let mut after = before.clone();
         for (step, part) in parts {
             let one = step.only(stretches, vec![part]);
-            let work = ratio(stretches, &step.instructions, units);
-            let work = if work.is_finite() { work } else { 1.0 };
             for &unit in units {
-                let mean = mean_of_others(stretches, &one.times, units, stretches.group_of(unit));
+                let of_others = |of: &[f64]| mean_of_others(stretches, of, units, stretches.group_of(unit));
+                // One of them may have more to do than another.
+                let work = step.instructions[unit as usize] / of_others(&step.instructions);
+                let work = if work.is_finite() { work } else { 1.0 };
+                let mean = of_others(&one.times);
                 let more = one.times[unit as usize] - work * mean;
                 after[unit as usize] -= more.max(0.0);
             }
