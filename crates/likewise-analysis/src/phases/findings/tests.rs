@@ -38,22 +38,10 @@ fn said_of(
 
 fn made(kind: FindingKind) -> Finding {
     Finding {
-        kind,
         share: 0.36,
-        scope: Scope::Run,
         phases: vec![ClusterId::from_index(0)],
-        noise: false,
-        threads: Vec::new(),
-        gradient: None,
-        from: None,
-        until: None,
-        begin: Nanos::ZERO,
-        most: 0.0,
-        before: Nanos::ZERO,
-        behind: Nanos::ZERO,
         stretches: 1,
-        is_once: false,
-        at_other_times: false,
+        ..Finding::of(kind, Scope::Run)
     }
 }
 

@@ -378,28 +378,23 @@ fn unexplained(stretches: &Stretches<'_>, step: &Step<'_>, whole: f64, scope: Sc
     let odd =
         || step.parts.iter().filter(|_| step.is_odd).flat_map(|part| stretches.of_stretch(part.stretch));
     Finding {
-        kind: FindingKind::Imbalance {
-            apart: 0.0,
-            cause: Cause::Unknown,
-            steady: false,
-            times: None,
-            only: false,
-        },
         share: step.gain / whole,
-        scope,
         phases,
         noise,
-        threads: Vec::new(),
-        gradient: None,
         from: odd().map(|&burst| stretches.all.begin(burst)).min(),
         until: odd().map(|&burst| stretches.all.end(burst)).max(),
-        begin: Nanos::ZERO,
-        most: 0.0,
-        before: Nanos::ZERO,
-        behind: Nanos::ZERO,
         stretches: step.costly().count() as u64,
         is_once: is_once(stretches, step),
-        at_other_times: false,
+        ..Finding::of(
+            FindingKind::Imbalance {
+                apart: 0.0,
+                cause: Cause::Unknown,
+                steady: false,
+                times: None,
+                only: false,
+            },
+            scope,
+        )
     }
 }
 

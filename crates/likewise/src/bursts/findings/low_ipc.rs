@@ -274,21 +274,11 @@ fn of_kinds(
 ) -> Finding {
     let noise = counted.noise() as usize;
     Finding {
-        kind,
         share,
         most,
-        scope: Scope::Run,
         phases: counted.phases(kinds.iter().filter(|&&kind| kind < noise).map(|&kind| kind as u32)),
         noise: kinds.iter().any(|&kind| kind > noise),
-        threads: Vec::new(),
-        gradient: None,
-        from: None,
-        until: None,
         begin,
-        before: Nanos::ZERO,
-        behind: Nanos::ZERO,
-        stretches: 0,
-        is_once: false,
-        at_other_times: false,
+        ..Finding::of(kind, Scope::Run)
     }
 }

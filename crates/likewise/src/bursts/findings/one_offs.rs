@@ -213,30 +213,26 @@ fn one_off(stretches: &Stretches<'_>, part: &Part, late: &Late, is_alone: bool, 
     }
     let won = if is_alone { part.removal } else { late.ahead.unwrap_or(part.gain).min(duration - others) };
     labels.dedup();
+    let kind = FindingKind::OneOff {
+        bursts: if is_alone { part.long.len() as u64 } else { 1 },
+        same: threads.len() == 1 || !is_alone,
+        duration: Nanos(duration as u64),
+        others: (!is_alone).then_some(Nanos(others as u64)),
+        itself: false,
+        alone: false,
+    };
     Finding {
-        kind: FindingKind::OneOff {
-            bursts: if is_alone { part.long.len() as u64 } else { 1 },
-            same: threads.len() == 1 || !is_alone,
-            duration: Nanos(duration as u64),
-            others: (!is_alone).then_some(Nanos(others as u64)),
-            itself: false,
-            alone: false,
-        },
         share: won.max(0.0) / whole,
-        scope: Scope::Run,
         phases: all.phases(labels.iter().copied()),
         noise: is_alone || labels.contains(&all.noise()),
         threads,
-        gradient: None,
-        from: None,
-        until: None,
         begin,
         most: if is_alone { won.min(longest) } else { won }.max(0.0) / whole,
         before: if is_alone { before_others(stretches, part) } else { Nanos::ZERO },
         behind: if is_alone { behind_one(stretches, part) } else { Nanos::ZERO },
         stretches: 1,
         is_once: true,
-        at_other_times: false,
+        ..Finding::of(kind, Scope::Run)
     }
 }
 
@@ -258,29 +254,25 @@ fn behind_one(stretches: &Stretches<'_>, part: &Part) -> Nanos {
 fn stalled(stretches: &Stretches<'_>, part: &Part, stall: &Stall, whole: f64) -> Finding {
     let all = stretches.all;
     Finding {
-        kind: FindingKind::OneOff {
-            bursts: stall.bursts,
-            same: true,
-            duration: Nanos(all.duration(part.longest)),
-            others: Some(Nanos(stall.others as u64)),
-            itself: stretches.n_units() == 1,
-            alone: false,
-        },
         share: stall.won / whole,
-        scope: Scope::Run,
         phases: all.phases([stall.label].into_iter()),
         noise: all.label(part.longest) == all.noise(),
         threads: vec![all.name(part.longest)],
-        gradient: None,
-        from: None,
-        until: None,
         begin: all.begin(part.longest),
         most: stall.won / whole,
-        before: Nanos::ZERO,
-        behind: Nanos::ZERO,
         stretches: 1,
         is_once: true,
-        at_other_times: false,
+        ..Finding::of(
+            FindingKind::OneOff {
+                bursts: stall.bursts,
+                same: true,
+                duration: Nanos(all.duration(part.longest)),
+                others: Some(Nanos(stall.others as u64)),
+                itself: stretches.n_units() == 1,
+                alone: false,
+            },
+            Scope::Run,
+        )
     }
 }
 

@@ -111,22 +111,13 @@ fn dearest(all: &Counted<'_>, instructions: &Values, kinds: &[Kind], whole: f64)
     };
     let how = how(all, &same, (from, until));
     Some(Finding {
-        kind: FindingKind::Slower { times, everywhere, by_degrees, compared, how },
         share: more / all.names().len() as f64 / whole,
-        scope: Scope::Run,
         phases: all.phases(same.iter().flat_map(|s| s.labels.iter().copied())),
-        noise: false,
         threads: threads.iter().map(|&thread| all.names()[thread as usize]).collect(),
-        gradient: None,
         from,
         until,
         begin: from.unwrap_or(all.begin(all.order[0])),
-        most: 0.0,
-        before: Nanos::ZERO,
-        behind: Nanos::ZERO,
-        stretches: 0,
-        is_once: false,
-        at_other_times: false,
+        ..Finding::of(FindingKind::Slower { times, everywhere, by_degrees, compared, how }, Scope::Run)
     })
 }
 
