@@ -142,7 +142,7 @@ fn serial(
     let part = traced.part.clone().unwrap_or(run);
     let asleep = on_core.by_cycles.as_ref().map_or(&[][..], |_| &on_core.asleep_bursts[..]);
     let slept = Slept::of(table, (&labels, n_clusters), asleep, &part);
-    let table = &*traced.looked_at(table);
+    let table = &*traced.times_looked_at(table);
     let is_inside = |i: usize| {
         table.begin[i] >= part.start && table.end(i) <= part.end && table.duration[i] > Nanos::ZERO
     };

@@ -115,7 +115,11 @@ impl Marked {
         if part == *run {
             return None;
         }
-        let between = ended(table, &part, why.1).within(&part);
+        let between = match why.1 {
+            // The bursts as far as all threads are known.
+            Some(Until::Cut) => table.clone().ended_at(part.end).within(&part),
+            _ => table.within(&part),
+        };
         if between.is_empty() {
             return None;
         }
@@ -126,14 +130,6 @@ impl Marked {
             let (from, to) = (Moment(part.start), Moment(part.end));
             format!("Compared is the time from {from} to {to}: {gone}.")
         })
-    }
-}
-
-/// The bursts as far as all threads are known, where the trace was cut at the end of a part.
-fn ended<'t>(table: &'t BurstTable, part: &Range<Nanos>, until: Option<Until>) -> Cow<'t, BurstTable> {
-    match until {
-        Some(Until::Cut) => Cow::Owned(table.clone().ended_at(part.end)),
-        _ => Cow::Borrowed(table),
     }
 }
 
@@ -199,12 +195,26 @@ impl Traced {
 
     /// The bursts that findings are of: those of tasks that are done take no time.
     pub(super) fn looked_at<'t>(&self, table: &'t BurstTable) -> Cow<'t, BurstTable> {
-        let mut looked_at =
-            self.part.as_ref().map_or(Cow::Borrowed(table), |part| ended(table, part, self.until));
-        for i in self.of_done(table) {
-            looked_at.to_mut().duration[i] = Nanos::ZERO;
+        self.with(table, BurstTable::clone)
+    }
+
+    /// The same, which need have no more than times: counters are most of a table.
+    pub(super) fn times_looked_at<'t>(&self, table: &'t BurstTable) -> Cow<'t, BurstTable> {
+        self.with(table, BurstTable::of_times)
+    }
+
+    fn with<'t>(&self, table: &'t BurstTable, copy: fn(&BurstTable) -> BurstTable) -> Cow<'t, BurstTable> {
+        let cut = self.part.as_ref().filter(|_| self.until == Some(Until::Cut));
+        let mut done = self.of_done(table).peekable();
+        if cut.is_none() && done.peek().is_none() {
+            return Cow::Borrowed(table);
         }
-        looked_at
+        let mut own = copy(table);
+        if let Some(part) = cut {
+            own = own.ended_at(part.end);
+        }
+        done.for_each(|i| own.duration[i] = Nanos::ZERO);
+        Cow::Owned(own)
     }
 
     /// The bursts that begin when their tasks are done.
@@ -417,7 +427,9 @@ mod tests {
         assert_eq!((traced.part.clone(), traced.until), (Some(Nanos(0)..Nanos(4_000)), Some(Until::Cut)));
         let told = traced.told_part(&run).expect("a part");
         assert!(told.ends_with("no state begins, and not all threads are known."), "{told}");
-        assert_eq!(traced.looked_at(&table).end(1), Nanos(4_000));
+        let looked_at = traced.looked_at(&table);
+        assert_eq!(looked_at.end(1), Nanos(4_000));
+        assert_eq!(traced.times_looked_at(&table).duration, looked_at.duration);
         // Burst 1 is known as far as all threads are.
         marked.leave(&mut table, &mut run).expect("a note");
         assert_eq!(

@@ -246,9 +246,22 @@ impl BurstTable {
             self.duration[i] = end.saturating_sub(self.begin[i]);
         }
         for column in &mut self.counters {
-            open.iter().for_each(|&i| column.values.set(i, f64::NAN));
+            open.iter().for_each(|&i| column.values.lose(i));
         }
         self
+    }
+
+    /// When each thread computes, without counters and code.
+    #[must_use]
+    pub fn of_times(&self) -> Self {
+        Self {
+            app: self.app.clone(),
+            task: self.task.clone(),
+            thread: self.thread.clone(),
+            begin: self.begin.clone(),
+            duration: self.duration.clone(),
+            ..Self::default()
+        }
     }
 
     /// When burst `i` ended.
@@ -308,5 +321,31 @@ mod tests {
         let code = within.code.expect("as before");
         assert_eq!((code.regions.get(1), code.regions.path(2)), (region(2), Some(PathId(3))));
         assert!(code.parallel && code.places.len() == 6);
+    }
+
+    /// Of a counter that nobody asks for any more there is nothing to lose: process 0 of several lets
+    /// such counters go before it looks at a trace that was cut.
+    #[test]
+    fn bursts_end_with_the_run_whether_counters_are_kept_or_not() {
+        let column = |name: &str| CounterColumn {
+            counter: Counter { event_type: None, name: name.to_owned(), description: String::new() },
+            values: [7.0, 8.0].into_iter().collect(),
+        };
+        let mut table = BurstTable {
+            app: vec![1; 2].into(),
+            task: vec![1; 2].into(),
+            thread: vec![1; 2].into(),
+            begin: [0, 20].map(Nanos).to_vec(),
+            duration: vec![Nanos(10); 2],
+            counters: vec![column("A"), column("B")],
+            code: None,
+        };
+        table.counters[1].values.let_go();
+        let ended = table.clone().ended_at(Nanos(25));
+        assert_eq!(ended.duration, [Nanos(10), Nanos(5)]);
+        assert_eq!(ended.counters[0].values.get(0), 7.0);
+        assert!(ended.counters[0].values.get(1).is_nan());
+        let times = table.of_times();
+        assert_eq!((times.len(), times.counters.len(), &times.begin), (2, 0, &table.begin));
     }
 }

@@ -126,6 +126,13 @@ impl Values {
         }
     }
 
+    /// Makes a value missing. Of a counter that is let go none is asked for, so none is lost.
+    pub fn lose(&mut self, i: usize) {
+        if !matches!(self.0, Kept::Gone(_)) {
+            self.set(i, f64::NAN);
+        }
+    }
+
     /// Makes all values missing.
     pub fn clear(&mut self) {
         self.0 = Kept::Whole(vec![MISSING; self.len()]);

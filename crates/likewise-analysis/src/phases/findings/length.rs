@@ -8,7 +8,7 @@ use std::ops::Range;
 /// cut there. Events are known to its end.
 pub(super) fn behind_the_last(analysis: &Analysis) -> f64 {
     let part = looked_at(analysis);
-    let table = &*analysis.traced.looked_at(&analysis.table);
+    let table = &*analysis.traced.times_looked_at(&analysis.table);
     let ends = (0..table.len()).filter(|&i| table.begin[i] < part.end).map(|i| table.end(i).min(part.end));
     let last = ends.max().unwrap_or(part.start);
     part.end.saturating_sub(last).0 as f64 / part.end.saturating_sub(part.start).0.max(1) as f64
@@ -24,7 +24,7 @@ pub(super) fn looked_at(analysis: &Analysis) -> Range<Nanos> {
 pub(super) fn computing(analysis: &Analysis) -> f64 {
     let Analysis { labelled, .. } = analysis;
     let Labelled { table, rows, figures, traced, .. } = &**labelled;
-    let table = &*traced.looked_at(table);
+    let table = &*traced.times_looked_at(table);
     let part = looked_at(analysis);
     let inside =
         |i: usize| table.end(i).min(part.end).saturating_sub(table.begin[i].max(part.start)).0 as f64;
