@@ -564,39 +564,3 @@ fn the_slowest_is_as_far_above_the_mean_as_is_said() {
     assert!(near(finding.share, (most - mean) / 1_200_000.0), "{finding:?}");
     assert!((times * 1.5 - 1.0).abs() < 0.01 && tasks(finding) == [1, 2], "{finding:?}");
 }
-
-/// A reader's n13b: the start-up of one task is a burst of no phase.
-#[test]
-fn bursts_of_no_phase_stand_for_the_phase_that_their_task_lacks() {
-    let mut bursts: Vec<(u32, Burst)> = Vec::new();
-    for task in 1..7u32 {
-        let phase = if task == 4 { 0 } else { 2 };
-        bursts.push((1, (task, 0, 3_000 + 10 * u64::from(task), phase, 3e3, 3e3)));
-        for (step, thread) in (0..10).flat_map(|step| [(step, 1), (step, 2)]) {
-            bursts.push((thread, (task, 4_000 + 1_000 * step, 600, 1, 600.0, 600.0)));
-        }
-    }
-    let found = found_of_threads(&bursts, 14_000);
-    let [finding] = &found.list[..] else { panic!("{found:?}") };
-    assert!(matches!(finding.kind, FindingKind::Serial { .. }), "{finding:?}");
-    assert_eq!((finding.threads.len(), numbers(finding), finding.noise), (6, vec![2], true), "{finding:?}");
-}
-
-/// EPOCH on 8 tasks: three tasks take 1.15 times as long in the first push, which costs 0.9 % of the
-/// run; in all pushes together the slowest is 1.7 % above the mean, so nothing was told of it.
-#[test]
-fn a_stretch_that_is_uneven_by_itself_is_told_of_a_step_that_is_even_in_all() {
-    let told = |factor: f64| {
-        let is_late = |task: u32, step: u64| step == 3 && (3..6).contains(&task);
-        disturbed_steps(8, 2_400, |task, step| if is_late(task, step) { factor } else { 1.0 })
-    };
-    let odd = told(1.55);
-    let [finding] = &odd.list[..] else { panic!("{odd:?}") };
-    let FindingKind::Imbalance { apart, steady: true, .. } = finding.kind else { panic!("{finding:?}") };
-    assert_eq!((tasks(finding), finding.stretches, finding.is_once), (vec![3, 4, 5], 1, true));
-    assert_eq!(finding.from, Some(Nanos(120_000)));
-    assert!(finding.until.is_some_and(|until| until < Nanos(160_000)), "{finding:?}");
-    // 0.55 × 5 / 8 of 20,000 are 0.57 % of the run, and up to 6 % of chance come to it.
-    assert!((0.25..0.36).contains(&apart) && (0.0055..0.0075).contains(&finding.share), "{finding:?}");
-    assert_eq!(told(1.3).list, [], "too little");
-}

@@ -194,3 +194,20 @@ fn who_does_less_of_the_rest_of_the_stretch_is_not_apart_in_what_it_does_more_of
     assert_eq!((tasks(finding), numbers(finding)), (vec![1], vec![1]));
     assert!(near(finding.share, 0.03), "{finding:?}");
 }
+
+/// A reader's n13b: the start-up of one task is a burst of no phase.
+#[test]
+fn bursts_of_no_phase_stand_for_the_phase_that_their_task_lacks() {
+    let mut bursts: Vec<(u32, Burst)> = Vec::new();
+    for task in 1..7u32 {
+        let phase = if task == 4 { 0 } else { 2 };
+        bursts.push((1, (task, 0, 3_000 + 10 * u64::from(task), phase, 3e3, 3e3)));
+        for (step, thread) in (0..10).flat_map(|step| [(step, 1), (step, 2)]) {
+            bursts.push((thread, (task, 4_000 + 1_000 * step, 600, 1, 600.0, 600.0)));
+        }
+    }
+    let found = found_of_threads(&bursts, 14_000);
+    let [finding] = &found.list[..] else { panic!("{found:?}") };
+    assert!(matches!(finding.kind, FindingKind::Serial { .. }), "{finding:?}");
+    assert_eq!((finding.threads.len(), numbers(finding), finding.noise), (6, vec![2], true), "{finding:?}");
+}
