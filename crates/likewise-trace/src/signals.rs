@@ -2,6 +2,7 @@
 
 use nix::libc::{_exit, c_int};
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// From now on, a file that may not grow (`ulimit -f`) is an error of writing, and
 /// one that is cut while it is read ends the program with a sentence. (The system
@@ -22,6 +23,15 @@ extern "C" fn end(_: c_int) {
     const TEXT: &[u8] =
         b"error: a file became smaller while it was read, or its disk failed; run again when \
         nothing else writes it\n";
+    // Several threads may meet the end of the file at once.
+    static IS_TOLD: AtomicBool = AtomicBool::new(false);
+    if IS_TOLD.swap(true, Ordering::Relaxed) {
+        // The thread that tells it ends the process.
+        loop {
+            // SAFETY: it waits, and may be called in a handler.
+            unsafe { nix::libc::pause() };
+        }
+    }
     let _ = nix::unistd::write(std::io::stderr(), TEXT);
     // SAFETY: it ends the process, and may be called in a handler.
     unsafe { _exit(1) }
